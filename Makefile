@@ -65,7 +65,7 @@ leaks: $(VENV)/.test ## growth of memory by 200 fits and predictions of each est
 sanitize: $(VENV)/.test ## kernels and hostile cases under AddressSanitizer, UBSan and Cython's bounds checks (CASES=250)
 	@$(BIN)/python tests/sanitizers/sanitize.py $(if $(filter command line,$(origin CASES)),--cases $(CASES))
 
-bugs: $(VENV)/.test ## plant the bugs of tests/bugs one by one; the quick tests must catch each
+bugs: $(VENV)/.test ## plant the bugs of tests/bugs one by one; the tests that it names must catch each
 	@$(BIN)/python tests/bugs/run.py --jobs 2
 
 lint: $(VENV)/.lint ## ruff and cython-lint

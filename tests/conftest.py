@@ -3,6 +3,8 @@
 import os
 import signal
 
+import pytest
+
 # `python -c` and `python -m` put the working directory on the path; in the checkout that is the uncompiled source tree.
 os.environ["PYTHONSAFEPATH"] = "1"
 
@@ -13,3 +15,11 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 # Jobs in the background of a shell ignore interrupts, and hand that down; some tests send them.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def files_are_not_forced_to_the_disk():
+    """Checkpoints are, in which tests that write one at each sweep would spend most of their time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield

@@ -56,7 +56,9 @@ MODELS = {
 CELLS = 4000
 
 
-@pytest.mark.parametrize("schedule", [SubsampleAnneal(3), SequentialGibbs(3)], ids=repr)
+@pytest.mark.parametrize(
+    "schedule", [SubsampleAnneal(3), pytest.param(SequentialGibbs(3), marks=pytest.mark.slow)], ids=repr
+)
 @pytest.mark.parametrize(("estimator", "params"), MODELS.values(), ids=MODELS)
 def test_a_cancelled_chain_ends_at_its_next_look(estimator, params, schedule, monkeypatch):
     # Batches of rows by so many cells, as on large tables.

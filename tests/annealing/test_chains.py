@@ -60,7 +60,7 @@ KINDS = {
 @pytest.mark.parametrize(
     "subsampling", quick_only(["cyclic", "random", StratifiedSubsampling(column=0, n_bins=3)], "random")
 )
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", quick_only(KINDS, "diag", "full", "fixed", "mixed"))
 def test_continued_chains_are_the_chains(kind, subsampling):
     params, X = KINDS[kind]
     model = SubsampleAnnealedDPMM(subsampling=subsampling, n_chains=2, n_draws=20, random_state=7, **params)
@@ -85,7 +85,7 @@ def test_chains_continue_with_another_rhythm():
     np.testing.assert_array_equal(model.posterior_labels_, before)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", quick_only(KINDS, "full", "mixed"))
 def test_jobs_do_not_matter(kind):
     params, X = KINDS[kind]
     model = SubsampleAnnealedDPMM(n_chains=3, n_draws=4, random_state=3, **params)

@@ -265,7 +265,7 @@ def test_estimators_pass_the_limit_on(estimator, monkeypatch):
         estimator(max_sweeps=-1).fit(X)
 
 
-@pytest.mark.parametrize("effort", [1.0, 2.0])
+@pytest.mark.parametrize("effort", [1.0, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_chains_of_views_go_on_for_longer_by_default(effort, monkeypatch):
     monkeypatch.setattr("sklearn_subanneal.annealing.chain.may_rise", lambda trace, n_rows: True)
     X = blobs(60, 3)

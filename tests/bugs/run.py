@@ -1,9 +1,9 @@
 """Plant the bugs of this folder one by one in a copy of the checkout, and see that the tests fail on each.
 
 Each `*.patch` file is a unified diff of the package below two comment lines: `# bug:` says what is wrong, `# tests:`
-names the test files, of which the quick tests run, or the test ids that have to notice. A bug is caught if a test fails
-by an assertion: a crash, an import error or an error of the build does not count, nor does a test that fails without
-the bug, too.
+names the tests that have to notice. Of a test file the quick tests run; tests that are named by their ids run after
+them, if nothing has failed so far, whether they are slow or not. A bug is caught if a test fails by an assertion: a
+crash, an import error or an error of the build does not count, nor does a test that fails without the bug, too.
 
     python tests/bugs/run.py                     all bugs
     python tests/bugs/run.py pitman-yor swap     those whose file names contain one of these words
@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,7 +46,7 @@ class Bug:
     path : Path
     about : str
     tests : tuple of str
-        Arguments for pytest.
+        Test files and test ids.
     """
 
     path: Path
@@ -148,10 +149,23 @@ class Copy:
                     shutil.copy2(kept, path)
 
     def test(self, *tests: str) -> tuple[int, str]:
-        """Run quick tests, or any by their ids, up to the first that fails; pytest's exit code and output."""
-        tier = "slow or not slow" if all("::" in name for name in tests) else "not slow"
-        options = ("-x", "-q", "-m", tier, "--tb=line", "-rfE", "-p", "no:cacheprovider")
-        return self.run("-B", "-m", "pytest", *options, *tests)
+        """Run tests up to the first that fails; pytest's exit code and output."""
+        code, printed = 0, ""
+        for tier, names in steps(tests):
+            options = ("-x", "-q", "-m", tier, "--tb=line", "-rfE", "-p", "no:cacheprovider")
+            code, printed = self.run("-B", "-m", "pytest", *options, *names)
+            if code:
+                break
+        return code, printed
+
+
+def steps(tests: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Runs of pytest, one after the other: their marker expressions, and the tests that they have.
+
+    The quick tests of the files come first: a slow test that is named by its id runs only if they miss the bug.
+    """
+    files, ids = ([name for name in tests if ("::" in name) == is_id] for is_id in (False, True))
+    return [(tier, names) for tier, names in (("not slow", files), ("slow or not slow", ids)) if names]
 
 
 def judge(bug: Bug, copy: Copy) -> Outcome:

@@ -12,6 +12,13 @@ from sklearn_subanneal.columns.semicontinuous import sure_atoms
 
 SHORT = {"n_chains": 2, "n_draws": 2, "max_sweeps": 2, "random_state": 0}
 
+MODELS = [
+    pytest.param(CrossCat, "full"),
+    pytest.param(SubsampleAnnealedDPMM, "diag"),
+    pytest.param(SubsampleAnnealedDPMM, "full"),
+    pytest.param(CrossCat, "diag", marks=pytest.mark.slow),
+]
+
 
 @pytest.fixture
 def generator():
@@ -44,8 +51,7 @@ def test_nearest_levels():
     assert nearest_levels(values, None, whole=True).tolist() == [-7.0, 0.0, 5.0, 5.0, 99.0]
 
 
-@pytest.mark.parametrize("covariance_type", ["full", "diag"])
-@pytest.mark.parametrize("estimator", [CrossCat, SubsampleAnnealedDPMM])
+@pytest.mark.parametrize(("estimator", "covariance_type"), MODELS)
 @pytest.mark.parametrize("kind", ["real", "skewed", "semicontinuous"])
 def test_imputed_cells_are_numbers_of_the_column(generator, estimator, covariance_type, kind):
     table, truth = gapped_table(generator, [7.0, 18.0, 30.5, 60.0])
@@ -57,8 +63,7 @@ def test_imputed_cells_are_numbers_of_the_column(generator, estimator, covarianc
     assert (filled == truth)[gaps].mean() > 0.8
 
 
-@pytest.mark.parametrize("covariance_type", ["full", "diag"])
-@pytest.mark.parametrize("estimator", [CrossCat, SubsampleAnnealedDPMM])
+@pytest.mark.parametrize(("estimator", "covariance_type"), MODELS)
 @pytest.mark.parametrize("kind", ["real", "skewed", "semicontinuous"])
 def test_imputed_cells_of_whole_numbers_are_whole(generator, estimator, covariance_type, kind):
     age = generator.integers(18, 90, 300).astype(float)

@@ -15,7 +15,7 @@ from sklearn_subanneal.mixtures.predictive import ensemble_of_mixtures
 N_ROWS = 200
 CAP = 100.1
 TYPES = {"amount": "semicontinuous"}
-SHORT = {"n_chains": 1, "n_draws": 2, "random_state": 0}
+SHORT = {"n_chains": 1, "n_draws": 2, "max_sweeps": 5, "random_state": 0}
 
 
 def table(seed=0):

@@ -20,7 +20,7 @@ X = np.column_stack([np.where(ATOM, 0.0, AMOUNT), SIZE])
 LOGS = np.column_stack([np.where(ATOM, -9.0, np.log(AMOUNT)), SIZE])
 JACOBIAN = np.where(ATOM, 0.0, -np.log(AMOUNT))
 TYPES = ["semicontinuous", "real"]
-SHORT = {"n_chains": 2, "n_draws": 4, "random_state": 0}
+SHORT = {"n_chains": 2, "n_draws": 4, "max_sweeps": 5, "random_state": 0}
 ESTIMATORS = {
     "mixture": SubsampleAnnealedDPMM(feature_types=TYPES, **SHORT),
     "diag": CrossCat(feature_types=TYPES, covariance_type="diag", **SHORT),

@@ -17,7 +17,7 @@ INCOME = np.exp(np.where(GROUP, 2.0, 5.0) + RNG.normal(0.0, 0.7, 240))
 SIZE = np.where(GROUP, -4.0, 4.0) + RNG.normal(size=240)
 X = np.column_stack([INCOME, SIZE])
 LOGS = np.column_stack([np.log(INCOME), SIZE])
-SHORT = {"n_chains": 2, "n_draws": 4, "random_state": 0}
+SHORT = {"n_chains": 2, "n_draws": 4, "max_sweeps": 5, "random_state": 0}
 
 
 def fit(cells, types, estimator=SubsampleAnnealedDPMM, **params):

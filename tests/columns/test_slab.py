@@ -77,7 +77,7 @@ def test_chains_in_slabs_have_the_same_bits(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, slab.FEWEST_COLUMNS + 6)) + 3.0 * (np.arange(120) % 20)[:, None]
     X[rng.random(X.shape) < 0.1] = np.nan
-    parameters = {"n_chains": 1, "n_draws": 2, "feature_types": "from_dtype", "random_state": 0}
+    parameters = {"n_chains": 1, "n_draws": 2, "feature_types": "from_dtype", "max_sweeps": 0, "random_state": 0}
     found = SubsampleAnnealedDPMM(**parameters).fit(X)
     monkeypatch.setattr(slab, "FEWEST_COLUMNS", 10_000)
     wanted = SubsampleAnnealedDPMM(**parameters).fit(X)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from support.tiers import quick_only
 
 from sklearn_subanneal import CrossCat, CrossCatClassifier, SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.diagnostics import Convergence, effective_sample_size, rank_normalized_rhat
@@ -141,7 +142,9 @@ def test_large_tables_are_thinned():
     assert Convergence.of(np.zeros((2, 1)), labels).row_agreement == 1.0
 
 
-@pytest.mark.parametrize("make", [CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM])
+@pytest.mark.parametrize(
+    "make", quick_only([CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM], CrossCat, SubsampleAnnealedDPMM)
+)
 def test_fits_say_that_their_chains_disagree(make, monkeypatch):
     rng = np.random.default_rng(5)
     X = np.concatenate([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 9.0])

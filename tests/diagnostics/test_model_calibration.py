@@ -202,7 +202,7 @@ def test_an_estimator_is_not_fitted_by_its_simulator():
     assert not hasattr(model, "n_features_in_")
 
 
-@pytest.mark.parametrize("name", ["blocks-missing", "crosscat-missing"])
+@pytest.mark.parametrize("name", ["blocks-missing", pytest.param("crosscat-missing", marks=pytest.mark.slow)])
 def test_tables_with_missing_cells_beyond_their_limits_are_drawn_anew(name, monkeypatch):
     """These limits are part of the prior: chains never have such cells."""
     simulator, drawn = simulator_of(name), []

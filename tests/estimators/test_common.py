@@ -36,29 +36,32 @@ from sklearn_subanneal.views import ColumnGibbs, ColumnGroups, ColumnPacing
 
 # The checks fit some hundred times: short chains, but for the defaults, which are those of the user.
 SHORT = {"n_chains": 2, "n_draws": 3}
-BRIEF = {"n_chains": 1, "n_draws": 2}
+BRIEF = {"n_chains": 1, "n_draws": 2, "max_sweeps": 5}
 FAST = {"schedule": SequentialGibbs(passes=3), **BRIEF}
-JOINT = CrossCat(schedule=SubsampleAnneal(passes=6), n_chains=1, n_draws=3)
+JOINT = CrossCat(schedule=SubsampleAnneal(passes=6), n_chains=1, n_draws=3, max_sweeps=5)
 
 QUICK = [
-    SubsampleAnnealedDPMM(schedule="accelerating", n_jobs=2, **SHORT),
-    SubsampleAnnealedDPMM(covariance_type="full", partition="dp", moves=["slice"], schedule="prior", **BRIEF),
     SubsampleAnnealedDPMM(
         feature_types={0: "categorical"}, subsampling=RandomSubsampling(), sparse_output=True, **FAST
     ),
-    TreeGuidedNRMM(partition="nig", moves=["incremental-hierarchy"], **BRIEF),
     TreeGuidedNRMM(learn_hyperparameters=False, grids="fixed", unseen="error", **FAST),
     CrossCat(covariance_type="full", sparse_output=True, **FAST),
-    CrossCat(schedule=Accelerating(passes=8, n_small=20), subsampling=StratifiedSubsampling(column=0), **BRIEF),
-    CrossCatClassifier(JOINT),
-    CrossCatRegressor(JOINT),
+    CrossCatClassifier(CrossCat(**FAST)),
+    CrossCatRegressor(CrossCat(**FAST)),
     BayesianImputer(CrossCat(**FAST), add_indicator=True),
-    CrossCatDetector(CrossCat(**FAST)),
+    # Scores are calibrated by one model of other rows.
+    CrossCatDetector(CrossCat(**FAST), n_calibration=5),
 ]
 
 DEFAULTS = [SubsampleAnnealedDPMM(), TreeGuidedNRMM(), CrossCat()]
 
 OTHERS = [
+    CrossCatClassifier(JOINT),
+    CrossCatRegressor(JOINT),
+    SubsampleAnnealedDPMM(schedule="accelerating", n_jobs=2, **SHORT),
+    SubsampleAnnealedDPMM(covariance_type="full", partition="dp", moves=["slice"], schedule="prior", **BRIEF),
+    TreeGuidedNRMM(partition="nig", moves=["incremental-hierarchy"], **BRIEF),
+    CrossCat(schedule=Accelerating(passes=8, n_small=20), subsampling=StratifiedSubsampling(column=0), **BRIEF),
     BayesianImputer(),
     CrossCatDetector(),
     BayesianImputer(SubsampleAnnealedDPMM(**FAST), sample_posterior=True),

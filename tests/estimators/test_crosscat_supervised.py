@@ -19,7 +19,7 @@ from sklearn_subanneal.annealing import Accelerating, SubsampleAnneal
 from sklearn_subanneal.estimators import CrossCatClassifier, CrossCatRegressor
 
 NAN = np.nan
-SHORT = {"n_chains": 1, "n_draws": 3}
+SHORT = {"n_chains": 1, "n_draws": 3, "max_sweeps": 5}
 
 
 def groups(n_rows=150, seed=0):
@@ -43,7 +43,9 @@ def to_polars(frame):
 
 
 @pytest.mark.parametrize("convert", [lambda X: X, to_polars], ids=["pandas", "polars"])
-@pytest.mark.parametrize("labels", [["no", "maybe", "yes"], [30, 10, 20]], ids=["strings", "integers"])
+@pytest.mark.parametrize(
+    "labels", [["no", "maybe", "yes"], pytest.param([30, 10, 20], marks=pytest.mark.slow)], ids=["strings", "integers"]
+)
 def test_classifier_of_mixed_frames(convert, labels):
     frame, z = groups()
     X, y = convert(frame), np.array(labels)[z]

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn_subanneal import CrossCat, CrossCatClassifier, CrossCatRegressor
 from sklearn_subanneal.annealing import Checkpoint, SubsampleAnneal, TraceMonitor
 
-INNER = CrossCat(schedule=SubsampleAnneal(passes=4), n_chains=2, n_draws=2, random_state=0)
+INNER = CrossCat(schedule=SubsampleAnneal(passes=4), n_chains=2, n_draws=2, max_sweeps=5, random_state=0)
 Z = np.arange(40) % 2
 X = 6.0 * Z[:, None] + np.random.default_rng(0).normal(size=(40, 2))
 ESTIMATORS = {"classifier": (CrossCatClassifier, np.array(["a", "b"])[Z]), "regressor": (CrossCatRegressor, 3.0 * Z)}

@@ -16,7 +16,7 @@ from sklearn_subanneal.tables.cells import is_missing
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5)
+BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5, max_sweeps=5)
 
 
 def table(n_rows, seed):
@@ -55,6 +55,7 @@ def test_the_training_rows_have_not_drifted(fitted):
     assert min(drift.p_value for drift in fitted.drift(table(250, 0)[::2])) > 0.01
 
 
+@pytest.mark.slow
 def test_training_rows_of_small_tables_surprise_their_model_less():
     """Without rows that were left out of other models, dependence seems to have changed."""
     share = {}

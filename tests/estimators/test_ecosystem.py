@@ -35,7 +35,7 @@ NEW = RNG.normal(size=(20, 3)) + 8 * (np.arange(20) % 3)[:, None]
 
 
 def short(**params):
-    return SubsampleAnnealedDPMM(**{"n_chains": 2, "n_draws": 3, "random_state": 0} | params)
+    return SubsampleAnnealedDPMM(**{"n_chains": 2, "n_draws": 3, "max_sweeps": 5, "random_state": 0} | params)
 
 
 def assert_same(one, two, new=NEW):
@@ -141,7 +141,7 @@ def test_reprs():
 
 
 @pytest.mark.parametrize("params", [{}, {"covariance_type": "full"}, {"feature_types": {0: "categorical"}}])
-@pytest.mark.parametrize("way", ["pickle", "joblib"])
+@pytest.mark.parametrize("way", ["pickle", pytest.param("joblib", marks=pytest.mark.slow)])
 def test_saved_models_are_the_same(params, way, tmp_path):
     table = X if "feature_types" not in params else np.column_stack([np.arange(90) % 3, X[:, 1:]])
     model = short(warm_start=True, **params).fit(table)
@@ -166,7 +166,7 @@ def test_a_fitted_model_holds_no_second_copy_of_labels_nor_the_data():
 # --- Callbacks ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 @pytest.mark.parametrize("params", [{}, {"time_limit": 0.1}, {"warm_start": True}])
 def test_progress_bars(n_jobs, params, capsys):
     pytest.importorskip("rich")

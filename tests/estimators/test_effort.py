@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from support.clocks import tick_at_each_look
 from support.tables import blobs
 
 from sklearn_subanneal import (
@@ -55,7 +58,8 @@ def test_sweeps_of_the_schedule_and_after_it(estimator, most, every_chain_rises)
 
 
 @pytest.mark.parametrize(
-    ("n_rows", "effort", "most"), [(60, 1, 250), (60, 0.5, 125), (60, 1.26, 315), (3000, 1, 83), (4500, 1, 60)]
+    ("n_rows", "effort", "most"),
+    [(60, 1, 250), (60, 0.5, 125), (60, 1.26, 315), (3000, 1, 83), pytest.param(4500, 1, 60, marks=pytest.mark.slow)],
 )
 def test_default_sweeps_of_the_mixture(n_rows, effort, most, every_chain_rises):
     rows = blobs(n_rows, 3)
@@ -65,19 +69,25 @@ def test_default_sweeps_of_the_mixture(n_rows, effort, most, every_chain_rises):
     assert n_sweeps[1] - n_sweeps[0] == most
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+SPACES = [
+    (60, {}, 5),
+    (60, {"effort": 3}, 5),
+    (60, {"effort": 0.5}, 2),
+    (60, {"effort": 0.1}, 1),
+    (60, {"thin": 7}, 7),
+    (60, {"thin": 7, "effort": 0.5}, 7),
+    (2100, {}, 2),
+    (2100, {"effort": 1.5}, 3),
+    (5100, {}, 1),
+]
+
+
 @pytest.mark.parametrize(
-    ("n_rows", "given", "apart"),
+    ("estimator", "n_rows", "given", "apart"),
     [
-        (60, {}, 5),
-        (60, {"effort": 3}, 5),
-        (60, {"effort": 0.5}, 2),
-        (60, {"effort": 0.1}, 1),
-        (60, {"thin": 7}, 7),
-        (60, {"thin": 7, "effort": 0.5}, 7),
-        (2100, {}, 2),
-        (2100, {"effort": 1.5}, 3),
-        (5100, {}, 1),
+        # Of large tables, views alone are quick.
+        pytest.param(estimator, *case, marks=() if case[0] == 60 or estimator is CrossCat else pytest.mark.slow)
+        for estimator, case in itertools.product(ESTIMATORS, SPACES)
     ],
 )
 def test_sweeps_between_draws(estimator, n_rows, given, apart):
@@ -102,7 +112,8 @@ def test_documents_take_long(estimator, every_chain_rises):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_with_a_time_limit_draws_are_one_sweep_apart(estimator):
+def test_with_a_time_limit_draws_are_one_sweep_apart(estimator, monkeypatch):
+    tick_at_each_look(monkeypatch, 5e-3)
     settings = SHORT | {"thin": "auto", "schedule": SequentialGibbs(passes=1), "n_draws": 5, "time_limit": 5.0}
     model = estimator(**settings).fit(X)
     found = model.trace_["log_joint"][-5:]

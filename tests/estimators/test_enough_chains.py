@@ -63,7 +63,7 @@ def test_views_are_compared_and_the_rows_in_each_of_them():
     assert not agree([chain(rows, [0, 0, 1, 1]), chain(np.array([HALVES, HALVES]), [0, 0, 1, 1])])
 
 
-@pytest.mark.parametrize(("X", "n_chains"), [(SEPARATE, 2), (OVERLAPPING, 4)])
+@pytest.mark.parametrize(("X", "n_chains"), [pytest.param(SEPARATE, 2, marks=pytest.mark.slow), (OVERLAPPING, 4)])
 def test_chains_are_those_of_a_fixed_number(X, n_chains):
     auto = SubsampleAnnealedDPMM(random_state=0).fit(X)
     fixed = SubsampleAnnealedDPMM(n_chains=n_chains, random_state=0).fit(X)

@@ -74,7 +74,7 @@ def test_a_random_start_alone_does_not_find_them():
     assert default.score(X) > random.score(X) + 1.0
 
 
-@pytest.mark.parametrize("name", ["bars", "similar"])
+@pytest.mark.parametrize("name", ["bars", pytest.param("similar", marks=pytest.mark.slow)])
 def test_superfluous_components_are_counted(name):
     X, truth, _ = planted_sums(name, 0)
     with pytest.warns(ConvergenceWarning, match=f"Of {len(truth) + 3} components, 3 are dead .* and 0 doubled"):

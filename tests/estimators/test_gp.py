@@ -67,8 +67,8 @@ def test_averages_over_draws_have_the_spread_of_their_means():
     [
         ("none", "guided-hmc"),
         ("none", "hmc"),
-        *((sampler, "mh") for sampler in ("spt", "stt", "pt", "tt")),
-        pytest.param("none", "mh", marks=pytest.mark.slow),
+        *((sampler, "mh") for sampler in ("spt", "tt")),
+        *(pytest.param(sampler, "mh", marks=pytest.mark.slow) for sampler in ("none", "stt", "pt")),
         *(pytest.param(sampler, "hmc", marks=pytest.mark.slow) for sampler in ("spt", "stt", "pt", "tt")),
     ],
 )
@@ -150,7 +150,7 @@ def test_two_explanations_have_their_share():
 @pytest.mark.parametrize(
     "params",
     [
-        {"n_warmup": 5, "n_draws": 3, "n_averaged": 3},
+        {"kernel": "squared-exponential", "n_warmup": 5, "n_draws": 3, "n_averaged": 3},
         pytest.param({"n_warmup": 15, "n_draws": 15}, marks=pytest.mark.slow),
     ],
     ids=str,

@@ -95,7 +95,7 @@ CASES = [
     {},
     {"inner": "guided-hmc", "n_warmup": 100},
     {"sampler": "spt", "inner": "mh"},
-    {"sampler": "stt", "inner": "hmc"},
+    pytest.param({"sampler": "stt", "inner": "hmc"}, marks=pytest.mark.slow),
     pytest.param({"sampler": "pt", "inner": "guided-hmc", "n_warmup": 250}, marks=pytest.mark.slow),
     {"sampler": "tt", "inner": "mh"},
     {"kernel": ConstantKernel(1.0) * RBF([1.0, 1.0])},

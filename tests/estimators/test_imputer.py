@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn_subanneal import BayesianImputer, CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import SubsampleAnneal
 
-BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=1, n_draws=5)
+BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=1, n_draws=5, max_sweeps=5)
 
 
 @pytest.fixture(scope="module")

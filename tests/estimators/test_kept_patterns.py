@@ -20,7 +20,7 @@ from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-SHORT = {"n_chains": 2, "n_draws": 3, "random_state": 0}
+SHORT = {"n_chains": 2, "n_draws": 3, "max_sweeps": 5, "random_state": 0}
 
 
 def survey(n_rows=300, seed=0):
@@ -89,7 +89,11 @@ def test_columns_with_an_indicator_follow_it():
     assert plain["income"].isna().any() and not plain["noise"].isna().any() and kept["noise"].isna().any()
 
 
-@pytest.mark.parametrize("model", [CrossCat(**SHORT), TreeGuidedNRMM(**SHORT)], ids=["views", "trees"])
+@pytest.mark.parametrize(
+    "model",
+    [CrossCat(**SHORT), pytest.param(TreeGuidedNRMM(**SHORT), marks=pytest.mark.slow)],
+    ids=["views", "trees"],
+)
 def test_arrays_and_weights(model):
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(40, 3)), np.arange(40) % 3

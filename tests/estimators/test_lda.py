@@ -128,10 +128,7 @@ def test_completion_predicts_what_is_held_out(X):
 
 @pytest.mark.parametrize(
     "tempering",
-    [
-        pytest.param(name, marks=() if name in ("annealed", "global", "local") else pytest.mark.slow)
-        for name in TEMPERINGS
-    ],
+    [pytest.param(name, marks=() if name in ("annealed", "local") else pytest.mark.slow) for name in TEMPERINGS],
 )
 def test_same_bits_for_any_number_of_threads(X, tempering):
     few = {"temperatures": [1.0, 2.0, 5.0], "tempering": tempering, "max_iter": 3, "random_state": 3}

@@ -16,7 +16,7 @@ from sklearn_subanneal.mixtures.component_overlap import component_overlaps
 SHORT = {"n_chains": 1, "n_draws": 2, "random_state": 0}
 
 
-@pytest.mark.parametrize("covariance", ["diag", "full"])
+@pytest.mark.parametrize("covariance", [pytest.param("diag", marks=pytest.mark.slow), "full"])
 def test_moons_are_two_groups(covariance):
     X, truth = make_moons(1000, noise=0.06, random_state=1)
     model = SubsampleAnnealedDPMM(covariance_type=covariance, random_state=0).fit(X)

@@ -10,7 +10,7 @@ from sklearn_subanneal import CrossCat, CrossCatClassifier, SubsampleAnnealedDPM
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 
-SHORT = {"n_chains": 1, "n_draws": 3, "random_state": 0}
+SHORT = {"n_chains": 1, "n_draws": 3, "max_sweeps": 5, "random_state": 0}
 
 
 def patients(n_rows=200, seed=0):

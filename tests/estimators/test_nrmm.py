@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support.moves import EXACT_MOVES, FOREST, PAPER
 from support.tables import blobs, with_gaps
+from support.tiers import quick_only
 
 from sklearn_subanneal import TreeGuidedNRMM
 from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling, SubsampleAnneal
@@ -41,7 +42,7 @@ each_moves = pytest.mark.parametrize("moves", MOVES.values(), ids=MOVES)
 
 
 def short(**params):
-    return TreeGuidedNRMM(**{"n_chains": 2, "n_draws": 3, "random_state": 0} | params)
+    return TreeGuidedNRMM(**{"n_chains": 2, "n_draws": 3, "max_sweeps": 5, "random_state": 0} | params)
 
 
 def documents(n=60, seed=0):
@@ -55,7 +56,7 @@ def documents(n=60, seed=0):
 
 
 @each_moves
-@pytest.mark.parametrize("partition", PARTITIONS)
+@pytest.mark.parametrize("partition", quick_only(PARTITIONS, "nggp"))
 def test_every_partition_and_move_finds_plain_groups(partition, moves):
     X = with_gaps(blobs(90))
     model = short(partition=partition, moves=moves)
@@ -76,7 +77,7 @@ def test_every_partition_and_move_finds_plain_groups(partition, moves):
     assert model.sample(4, random_state=0).shape == (4, 2)
 
 
-@each_moves
+@pytest.mark.parametrize("moves", quick_only(MOVES.values(), MOVES["tree-guided"], FOREST), ids=MOVES)
 def test_the_same_seed_gives_the_same_chains(moves):
     X = with_gaps(blobs(60))
     one = short(moves=moves).fit(X)
@@ -87,7 +88,9 @@ def test_the_same_seed_gives_the_same_chains(moves):
     assert_array_equal(pickle.loads(pickle.dumps(one)).score_samples(X), one.score_samples(X))
 
 
-@pytest.mark.parametrize("moves", EXACT_MOVES.values(), ids=EXACT_MOVES)
+@pytest.mark.parametrize(
+    "moves", quick_only(EXACT_MOVES.values(), EXACT_MOVES["tree-guided"], EXACT_MOVES["slice"]), ids=EXACT_MOVES
+)
 def test_continued_chains_are_the_same_as_long_ones(moves):
     X = blobs(60)
     whole = short(moves=moves, n_draws=5).fit(X)
@@ -112,7 +115,7 @@ def test_proposals_are_counted():
 def test_the_sampler_as_printed_warns_and_is_biased():
     X, _, column, params = CASES["gaussian"]
     model = TreeGuidedNRMM(NGGP(1.0, 0.5), moves=[TreeGuidedPaper(n_proposals=3)], feature_params=params)
-    model.set_params(learn_hyperparameters=False, n_chains=1, n_draws=1500, random_state=0)
+    model.set_params(learn_hyperparameters=False, n_chains=1, n_draws=600, random_state=0)
     with pytest.warns(UserWarning, match="does not leave the posterior invariant"):
         model.fit(X)
     law = posterior([column], 1.0, 0.5)
@@ -213,7 +216,12 @@ def exact_scores(column, new, mass, sigma):
 
 @pytest.mark.parametrize(
     ("case", "moves"),
-    [("gaussian", "slice"), ("gaussian", "tree-guided"), ("bag-of-words", "gibbs"), ("words", "tree-guided")],
+    [
+        pytest.param("gaussian", "slice", marks=pytest.mark.slow),
+        ("gaussian", "tree-guided"),
+        ("bag-of-words", "gibbs"),
+        ("words", "tree-guided"),
+    ],
 )
 def test_score_samples_is_the_exact_predictive(case, moves):
     X, new, column, params = CASES[case]
@@ -254,7 +262,7 @@ def test_log_joint_is_that_of_partition_and_data_with_u_integrated_out():
 # --- Documents --------------------------------------------------------------------------------------------------------
 
 
-@each_moves
+@pytest.mark.parametrize("moves", quick_only(MOVES.values(), MOVES["tree-guided"], FOREST), ids=MOVES)
 def test_documents_are_clustered_by_their_words(moves):
     X = documents()
     model = short(feature_types=DOCUMENTS, moves=moves).fit(X)
@@ -453,14 +461,14 @@ def test_hyperparameters_are_those_of_the_best_forest(monkeypatch):
 
     monkeypatch.setattr(forest_chain, "ForestChain", Watched)
     X = np.random.default_rng(3).standard_t(3, size=(1100, 2))
-    short(moves=[IncrementalHierarchy(n_rebuilds=12)], n_chains=1, random_state=1).fit(X)
+    short(moves=[IncrementalHierarchy(n_rebuilds=6)], n_chains=1, random_state=1).fit(X)
     rounds, whole = best[: forest_chain.ROUNDS], best[forest_chain.ROUNDS :]
     found = max(range(len(rounds)), key=lambda k: rounds[k][0])
     assert found < len(rounds) - 1
     assert repr(started[0]) == repr(rounds[found][1]) != repr(rounds[-1][1])
     # Each further forest begins with those of the best one before, which is not always the last one.
-    before = [max(range(k), key=lambda j: whole[j][0]) for k in range(1, 13)]
-    assert before != list(range(12))
+    before = [max(range(k), key=lambda j: whole[j][0]) for k in range(1, 7)]
+    assert before != list(range(6))
     assert [repr(own) for own in started[1:]] == [repr(whole[k][1]) for k in before]
 
 

@@ -148,8 +148,8 @@ def test_rows_beyond_the_first_sample_of_a_table_in_shards(monkeypatch):
     monkeypatch.setattr(first_values, "MOST_VALUES", 100)
     rng = np.random.default_rng(3)
     X = np.column_stack([rng.lognormal(3.0, 1.5, 400), rng.normal(size=400)])
-    model, texts = SubsampleAnnealedDPMM(**SHORT | {"max_sweeps": 3}), []
-    for row in range(5):
+    model, texts = SubsampleAnnealedDPMM(**SHORT | {"covariance_type": "diag", "max_sweeps": 3}), []
+    for row in range(3):
         changed = X.copy()
         changed[row, 0] = -5.0
         with warnings.catch_warnings(record=True) as found:
@@ -158,4 +158,4 @@ def test_rows_beyond_the_first_sample_of_a_table_in_shards(monkeypatch):
         assert len(model.labels_) == 400
         texts += [str(one.message) for one in found if "'x0' was skewed in fit, but holds -5.0" in str(one.message)]
     # Some of these rows are in the sample, which then has another transformation.
-    assert 0 < len(texts) < 5
+    assert 0 < len(texts) < 3

@@ -15,6 +15,7 @@ import pytest
 import sklearn
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
+from support.tiers import quick_only
 
 import sklearn_subanneal
 from sklearn_subanneal import (
@@ -37,7 +38,7 @@ RNG = np.random.default_rng(0)
 GROUPS = np.arange(90) % 3
 X = RNG.normal(size=(90, 2)) + 9.0 * GROUPS[:, None]
 COUNTS = RNG.poisson(1.0 + 5.0 * (np.arange(8) % 3 == GROUPS[:, None]))
-SHORT = {"n_chains": 1, "n_draws": 2, "random_state": 0}
+SHORT = {"n_chains": 1, "n_draws": 2, "max_sweeps": 5, "random_state": 0}
 # Of each estimator: how it is fitted, the display that shows it, and the first of its facts.
 CASES = {
     "SubsampleAnnealedDPMM": (
@@ -79,6 +80,10 @@ def without_windows():
     plt.close("all")
 
 
+# One for each display.
+SOME = "SubsampleAnnealedDPMM", "CrossCat", *(name for name in CASES if name.startswith(("Variational", "Tempered")))
+
+
 @pytest.fixture(scope="module")
 def fitted():
     with warnings.catch_warnings():
@@ -114,7 +119,7 @@ def test_plot_is_the_main_display(name, fitted):
         sklearn.clone(fitted[name]).plot()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", quick_only(CASES, *SOME))
 def test_notebooks_show_facts_and_a_picture(name, fitted):
     import matplotlib.pyplot as plt
 

@@ -124,7 +124,7 @@ def check_against_samples(model, n_samples, n_questions):
 
 
 def test_against_samples(model):
-    check_against_samples(model, 100_000, 25)
+    check_against_samples(model, 40_000, 15)
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ from sklearn_subanneal.posterior import pool_fits
 # Fits are short.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-FAST = {"schedule": SequentialGibbs(passes=3), "n_chains": 2, "n_draws": 2}
+FAST = {"schedule": SequentialGibbs(passes=3), "n_chains": 2, "n_draws": 2, "max_sweeps": 5}
 INNER = CrossCat(**FAST)
 
 
@@ -47,7 +47,7 @@ ESTIMATORS = {
     "crosscat": (INNER, lambda model, X: model.score(X)),
     "classifier": (CrossCatClassifier(INNER), lambda model, X: model.predict_proba(X).sum(axis=0)[0]),
     "regressor": (CrossCatRegressor(INNER), lambda model, X: model.predict(X).sum()),
-    "detector": (CrossCatDetector(INNER), lambda model, X: model.score_samples(X).sum()),
+    "detector": (CrossCatDetector(INNER, n_calibration=5), lambda model, X: model.score_samples(X).sum()),
     "imputer": (BayesianImputer(INNER), lambda model, X: model.estimator_.score(X)),
     "lda": (VariationalTemperingLDA(2, max_iter=2), lambda model, X: model.components_[0, 0]),
     "fmm": (VariationalTemperingFMM(2, init="random", max_iter=2), lambda model, X: model.components_[0, 0]),

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.tiers import quick_only
 
 from sklearn_subanneal import (
     BayesianImputer,
@@ -30,6 +31,7 @@ INNER = CrossCat(**BRIEF)
 N_ROWS = 40
 STRATA = np.array(["rare", "usual"])[(np.arange(N_ROWS) % 5 > 0).astype(int)]
 WEIGHTS = np.arange(N_ROWS) % 4
+BALANCED = StratifiedSubsampling(balance=0.5)
 MIXTURES = [SubsampleAnnealedDPMM(**BRIEF), TreeGuidedNRMM(**BRIEF), INNER]
 AROUND = [CrossCatClassifier(INNER), CrossCatRegressor(INNER), CrossCatDetector(INNER), BayesianImputer(INNER)]
 
@@ -51,7 +53,7 @@ def model_inside(estimator):
 
 
 @pytest.mark.parametrize("model", **named(MIXTURES))
-@pytest.mark.parametrize("subsampling", ["cyclic", "random", StratifiedSubsampling(balance=0.5)], ids=str)
+@pytest.mark.parametrize("subsampling", quick_only(["cyclic", "random", BALANCED], "cyclic", BALANCED), ids=str)
 def test_strata_of_fit_are_the_labels_of_the_constructor(model, subsampling):
     X, _ = table()
     resolved = {"cyclic": StratifiedSubsampling(), "random": StratifiedSubsampling(churn="random")}
@@ -136,7 +138,7 @@ def test_an_imputer_leaves_rows_of_weight_0_out():
 # --- Routing --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("estimator", **named([*MIXTURES, *AROUND[:3]]))
+@pytest.mark.parametrize("estimator", **named(quick_only([*MIXTURES, *AROUND[:3]], MIXTURES[0], INNER, *AROUND[:2])))
 def test_cross_validation_routes_the_rows_of_each_fold(estimator):
     X, y = table()
     with config_context(enable_metadata_routing=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from collections import Counter
 
@@ -19,6 +20,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.tiers import quick_only
 
 from sklearn_subanneal import (
     Checkpoint,
@@ -32,7 +34,7 @@ from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling
 from sklearn_subanneal.partitions import CRP, NGGP
 
 NAN = np.nan
-BRIEF = {"schedule": SequentialGibbs(passes=2), "n_chains": 2, "n_draws": 3, "random_state": 0}
+BRIEF = {"schedule": SequentialGibbs(passes=2), "n_chains": 2, "n_draws": 3, "max_sweeps": 5, "random_state": 0}
 JOINT = CrossCat(**BRIEF)
 WEIGHTS = np.random.default_rng(0).integers(0, 4, 24)
 N_ROWS = int(WEIGHTS.sum())
@@ -77,7 +79,7 @@ def assert_same_draws(one, other):
 
 FEW = np.array([[0.2, 0, 3], [-1.1, 1, 0], [9.0, 1, 9], [1.4, 1, 1]])
 FEW_WEIGHTS = [2, 1, 0, 2]
-N_DRAWS = 800
+N_DRAWS = 500
 REAL, FLAG, COUNT = (
     {"mu": 0.3, "kappa": 0.7, "sigma2": 0.4, "nu": 2.5},
     {"alpha": 0.3, "beta": 0.6},
@@ -134,19 +136,22 @@ def test_the_posterior_of_views_is_that_of_copies():
 # --- Bits -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shuffled", [False, True])
-@pytest.mark.parametrize("kind", ["array", "list", "pandas", "polars"])
+WEIGHTED = {
+    "diag": SubsampleAnnealedDPMM(**BRIEF),
+    "full": SubsampleAnnealedDPMM(covariance_type="full", **BRIEF),
+    "stratified": TreeGuidedNRMM(subsampling=StratifiedSubsampling(column=0), **BRIEF),
+    "views": CrossCat(**BRIEF),
+}
+KINDS = ["array", "list", "pandas", "polars"]
+# All models with rows in another order, and all kinds of tables.
+SOME = [(name, "array", True) for name in WEIGHTED] + [("views", kind, False) for kind in KINDS]
+
+
 @pytest.mark.parametrize(
-    "model",
-    [
-        SubsampleAnnealedDPMM(**BRIEF),
-        SubsampleAnnealedDPMM(covariance_type="full", **BRIEF),
-        TreeGuidedNRMM(subsampling=StratifiedSubsampling(column=0), **BRIEF),
-        CrossCat(**BRIEF),
-    ],
-    ids=["diag", "full", "stratified", "views"],
+    ("name", "kind", "shuffled"), quick_only(itertools.product(WEIGHTED, KINDS, [False, True]), *SOME)
 )
-def test_weights_are_copies(model, kind, shuffled):
+def test_weights_are_copies(name, kind, shuffled):
+    model = WEIGHTED[name]
     X = numbers() if kind in ("array", "list") else frame()
     X = pl.DataFrame(X.to_dict("list")) if kind == "polars" else X
     order = ORDER if shuffled else np.arange(24)
@@ -359,7 +364,10 @@ def test_a_failed_fit_leaves_the_model():
 # --- Routing --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", [SubsampleAnnealedDPMM(**BRIEF), JOINT, TreeGuidedNRMM(**BRIEF)])
+@pytest.mark.parametrize(
+    "model",
+    [SubsampleAnnealedDPMM(**BRIEF), JOINT, pytest.param(TreeGuidedNRMM(**BRIEF), marks=pytest.mark.slow)],
+)
 def test_routing_of_densities(model):
     X = np.nan_to_num(numbers())
     with config_context(enable_metadata_routing=True):

@@ -14,7 +14,7 @@ from sklearn_subanneal.mixtures.quantiles import predicted_quantiles
 from sklearn_subanneal.mixtures.stacking import weighted
 from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
-INNER = CrossCat(n_chains=2, n_draws=3)
+INNER = CrossCat(n_chains=2, n_draws=3, max_sweeps=5)
 
 
 def table(n_rows=200, seed=0):

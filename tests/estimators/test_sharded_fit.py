@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from support.clocks import tick_at_each_look
 from support.mixed_rows import mixed_rows
+from support.tiers import quick_only
 
 from sklearn_subanneal import SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.portable import load, save
@@ -45,7 +46,7 @@ def test_categories_are_those_of_all_rows(table, fitted):
     assert np.isfinite(fitted.score_samples(table[0][-3:])).all()
 
 
-@pytest.mark.parametrize("covariance_type", ["full", "diag"])
+@pytest.mark.parametrize("covariance_type", quick_only(["full", "diag"], "full"))
 def test_same_bits_in_threads_and_from_files(table, covariance_type, tmp_path):
     X = table[0][["a", "b", "d"]].to_numpy(float)
     np.save(tmp_path / "table.npy", X)
@@ -72,7 +73,7 @@ def test_a_folder_of_parquet_files(table, fitted, tmp_path):
     assert_array_equal(model.labels_, fitted.labels_)
 
 
-@pytest.mark.parametrize("kind", ["dataframe", "array"])
+@pytest.mark.parametrize("kind", quick_only(["dataframe", "array"], "dataframe"))
 def test_collections_of_dask(table, fitted, kind):
     module = pytest.importorskip(f"dask.{kind}")
     if kind == "dataframe":

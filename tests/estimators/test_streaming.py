@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import check_fit_score_takes_y
 from support.tables import blobs, with_gaps
+from support.tiers import quick_only
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import SubsampleAnneal
@@ -55,7 +56,7 @@ TYPES = {
 
 
 def model(**settings):
-    return SubsampleAnnealedDPMM(**{"n_chains": 2, "random_state": 0} | settings)
+    return SubsampleAnnealedDPMM(**{"n_chains": 2, "max_sweeps": 5, "random_state": 0} | settings)
 
 
 def in_chunks(estimator, X, size):
@@ -64,8 +65,10 @@ def in_chunks(estimator, X, size):
     return estimator
 
 
-@pytest.mark.parametrize("covariance_type", ["diag", "full"])
-@pytest.mark.parametrize("n_chains", [1, 3])
+@pytest.mark.parametrize(
+    ("n_chains", "covariance_type"),
+    quick_only([(1, "diag"), (1, "full"), (3, "diag"), (3, "full")], (1, "diag"), (3, "full")),
+)
 def test_evidence_is_the_density_of_the_rows_to_come(covariance_type, n_chains):
     """Before a row enters, the model gives it the density by which the evidence then grows."""
     frame, _ = mixed_table(360)
@@ -78,7 +81,7 @@ def test_evidence_is_the_density_of_the_rows_to_come(covariance_type, n_chains):
     assert estimator.n_samples_seen_ == 360
 
 
-@pytest.mark.parametrize("window", [100, 10_000])
+@pytest.mark.parametrize("window", [100, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_chunks_do_not_matter_to_a_sequential_start(window):
     """The same bits however the rows are cut into chunks."""
     frame, _ = mixed_table(1000)
@@ -134,6 +137,7 @@ def test_clusters_that_are_gone_count():
     assert adjusted_rand_score(group, estimator.predict(X)) > 0.99
 
 
+@pytest.mark.slow
 def test_clusters_that_appear_later():
     """Rows of one group after those of another, near to it: by then these have left the window."""
     rng = np.random.default_rng(0)
@@ -149,7 +153,7 @@ def test_clusters_that_appear_later():
     assert np.mean(scores) > whole.score(new) - 0.02
 
 
-@pytest.mark.parametrize("covariance_type", ["diag", "full"])
+@pytest.mark.parametrize("covariance_type", [pytest.param("diag", marks=pytest.mark.slow), "full"])
 def test_fit_goes_on(covariance_type):
     X = with_gaps(blobs(900, 3), 0.05)
     estimator = model(covariance_type=covariance_type).fit(X[:600])

@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 from scipy import stats
 from scipy.special import logsumexp
+from support.tiers import quick_only
 
 from sklearn_subanneal import CrossCat, CrossCatClassifier, SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.datasets import make_planted_views
 
-SHORT = {"n_chains": 2, "n_draws": 3, "random_state": 0}
+SHORT = {"n_chains": 2, "n_draws": 3, "max_sweeps": 5, "random_state": 0}
 DATA = Path(os.environ.get("SUBANNEAL_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 STRANGE = "never seen"
 
@@ -83,7 +84,7 @@ def categorical(model):
     return [j for j, kind in enumerate(model._table.kinds) if kind == "categorical"]
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", quick_only(TABLES, "integers", "tickets"))
 def test_an_unseen_level_is_more_novel_than_any_seen_one(name):
     model, (X, _) = fitted(name), TABLES[name]()
     for column in categorical(model):

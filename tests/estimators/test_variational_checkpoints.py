@@ -101,7 +101,13 @@ WAYS = {
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(("estimator", "params", "step"), WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize(
+    ("estimator", "params", "step"),
+    [
+        pytest.param(*way, id=name, marks=pytest.mark.slow if "one temperature" in name else ())
+        for name, way in WAYS.items()
+    ],
+)
 def test_interrupted_again_and_again(estimator, params, step, tmp_path):
     counter = Killer()
     whole = make(estimator, **params).set_callbacks(counter)

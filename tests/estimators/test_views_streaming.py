@@ -47,7 +47,7 @@ TYPES = dict(zip("a b skewed spiked angle count grade".split(),
 
 
 def model(**settings):
-    return CrossCat(**{"n_chains": 2, "random_state": 0} | settings)
+    return CrossCat(**{"n_chains": 2, "max_sweeps": 5, "random_state": 0} | settings)
 
 
 def in_chunks(estimator, X, size):

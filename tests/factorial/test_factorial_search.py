@@ -115,7 +115,7 @@ def noisy(ascent, generator, span):
         yield np.clip(ascent.activations + noise, 0.01, 0.99).astype(ascent.X.dtype)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64])
 def test_resumed_from_every_kind_of_state(dtype, monkeypatch):
     """Where the stages begin and within them, in the first and in later trials of proposals."""
     monkeypatch.setattr(factorial_search, "proposals", noisy)

@@ -63,7 +63,7 @@ def test_gradient(kind, rows):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_all_rows_it_is_exact(kind):
-    model = exact(kind)
+    model = exact(kind, 80)
     sparse, theta = SparseRegression(model, model.X), hyperparameters(model)
     assert_allclose(sparse.log_likelihood(theta), model.log_likelihood(theta), rtol=1e-6)
     assert sparse.lost(theta) < 1e-4

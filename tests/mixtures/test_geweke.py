@@ -66,7 +66,8 @@ def run(table, cyclic, n_independent, n_successive, seed=0, sweep=None):
     )
 
 
-@pytest.mark.parametrize("table", ["mixed", pytest.param("ordinal", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["mixed", "ordinal"])
 def test_geweke(table):
     result = run(table, True, n_independent=500, n_successive=40)
     assert result.passed(0.01), str(result)

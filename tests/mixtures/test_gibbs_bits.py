@@ -104,8 +104,11 @@ def disassembled(path):
 
 def clones(module, package=None):
     """{name of a kernel: {level: assembly}} of all functions that were compiled more than once."""
-    found = {}
-    for name, assembly in disassembled(extension(module, package)).items():
+    found, path = {}, extension(module, package)
+    # To take apart all modules takes seconds, and few have kernels of several levels.
+    if b"arch_x86_64_v" not in path.read_bytes():
+        return found
+    for name, assembly in disassembled(path).items():
         if match := re.fullmatch(r"(.+?)\.(default|arch_x86_64_v[34])(?:\.\d+)?", name):
             found.setdefault(match[1], {})[match[2]] = assembly
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
@@ -40,6 +41,7 @@ def limited(monkeypatch):
     monkeypatch.setitem(CLASSES, "gaussian", (lambda cells: GaussianData(cells, LIMITS), GaussianStatistics))
 
 
+@cache
 def limited_law(prior="crp"):
     """The law of the partition, the cells integrated out over the limits by Gauss-Legendre quadrature."""
     nodes, weights = np.polynomial.legendre.leggauss(8)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.tiers import quick_only
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import SubsampleAnneal
@@ -20,7 +19,8 @@ def of_many_clusters(seed, n_rows=20_000, n_columns=20, n_clusters=200):
     return below.sum(axis=2).clip(0, 3)
 
 
-@pytest.mark.parametrize("seed", quick_only(range(4), 0))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
 def test_clusters_of_categories_are_found(seed):
     model = SubsampleAnnealedDPMM(feature_types=["categorical"] * 20, n_chains=1, random_state=seed)
     assert 200 < model.fit(of_many_clusters(seed)).n_clusters_ < 320

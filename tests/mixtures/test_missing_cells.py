@@ -47,7 +47,7 @@ def test_drawn_cells_join_the_statistics_of_their_clusters(kind):
 
 def test_two_cells_of_one_cluster_have_the_joint_probabilities_of_an_urn():
     model, cells = model_of("categorical", alpha=0.5)
-    rng, n = np.random.default_rng(1), 6000
+    rng, n = np.random.default_rng(1), 3000
     found = np.zeros((3, 3))
     for _ in range(n):
         statistics = model.statistics(model.data([cells]))
@@ -63,13 +63,13 @@ def test_two_cells_of_one_cluster_have_the_joint_probabilities_of_an_urn():
 def test_reals_of_one_cluster_share_what_is_not_known_of_its_mean():
     model, cells = model_of("real", mu=0.0, kappa=0.5, sigma2=1.0, nu=20.0)
     rng, pairs = np.random.default_rng(2), []
-    for _ in range(4000):
+    for _ in range(2000):
         statistics = model.statistics(model.data([cells]))
         statistics.rebuild(LABELS)
         pairs.append(drawn_in_turn(model, statistics, 3, np.array([2, 2], np.int32), rng))
     # The cluster is empty, so that its mean has the variance sigma2 / kappa.
     correlation = np.corrcoef(np.array(pairs).T)[0, 1]
-    assert correlation == pytest.approx(1.0 / 1.5, abs=4.0 * (1.0 - 1.0 / 2.25) / np.sqrt(4000))
+    assert correlation == pytest.approx(1.0 / 1.5, abs=4.0 * (1.0 - 1.0 / 2.25) / np.sqrt(2000))
 
 
 def table():

@@ -143,6 +143,7 @@ def run(sweep, n_independent, n_successive, seed=0):
 MOVES = [gibbs, slices, split_merge, tree_guided]
 
 
+@pytest.mark.slow
 def test_geweke():
     result = run(transition(gibbs), 800, 50)
     assert result.passed(0.01), str(result)

@@ -174,7 +174,7 @@ def views_spec(columns, column_partition, row_partition, moves, schedule="anneal
     )
 
 
-@pytest.mark.parametrize("moves", SOME_ROW_MOVES)
+@pytest.mark.parametrize("moves", quick_only(ROW_MOVES, "gibbs", "slice"))
 def test_mixtures(moves):
     for columns, partition, schedule in itertools.product(COLUMNS, PARTITIONS, SCHEDULES):
         refused = is_refused(mixture_spec(columns, partition, moves, schedule, N_ROWS))
@@ -210,7 +210,7 @@ def test_rows_of_views(row_moves):
         assert refused == views_refused(columns, "dp", partition, row_moves), (columns, partition, schedule)
 
 
-@pytest.mark.parametrize("column_moves", quick_only(COLUMN_MOVES, "column-blocks", "several"))
+@pytest.mark.parametrize("column_moves", quick_only(COLUMN_MOVES, "several"))
 def test_columns_of_views(column_moves):
     moves = [Gibbs(), SplitMerge(2), *COLUMN_MOVES[column_moves]]
     starts = [None, "separate", "together", "prior"]

@@ -73,6 +73,7 @@ def tiny(table):
         schedule="sequential",
         n_chains=2,
         n_draws=1000,
+        thin=2,
         random_state=0,
     )
     return model.fit(np.array([x for _, _, x in columns]).T)
@@ -92,7 +93,7 @@ def by_batch(model, statistic, n_batches=20):
     return np.average(values, axis=0, weights=weights), np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
 
 
-@pytest.mark.parametrize("table", TINY)
+@pytest.mark.parametrize("table", quick_only(TINY, "discrete", "full"))
 def test_score_samples_is_the_exact_predictive(table):
     model, new = tiny(table), NEW[table]
     columns = [new] if table == "full" else [codes(kind, new[:, j]) for j, (kind, _, _) in enumerate(TINY[table])]

@@ -41,7 +41,7 @@ def test_enumeration(n_scans, case, n_draws):
     assert total_variation(posterior, partition_counts(draws)) <= 1.5 * floor
 
 
-@pytest.mark.parametrize("case", ["crp-mixed", "pitman-yor-mixed"])
+@pytest.mark.parametrize("case", [pytest.param("crp-mixed", marks=pytest.mark.slow), "pitman-yor-mixed"])
 def test_enumeration_with_scans_by_the_columns(case):
     test_enumeration(-1, case, 15_000)
 

@@ -11,6 +11,7 @@ from oracles.reference_chain import noise_floor, partition_counts, total_variati
 from oracles.reference_nrmm import ORACLES, line_of_log_u, log_density_of_log_u, log_eppf
 from scipy import stats
 from sklearn.base import clone
+from support.tiers import quick_only
 
 from sklearn_subanneal.partitions import NGGP, NIG
 from sklearn_subanneal.partitions._nggp import NGGPPrior
@@ -105,7 +106,7 @@ def test_weights_given_u(mass, sigma):
 # --- Draws ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("mass", "sigma"), PARAMETERS[:4])
+@pytest.mark.parametrize(("mass", "sigma"), quick_only(PARAMETERS[:4], *PARAMETERS[:2]))
 def test_draws_follow_the_prior(mass, sigma):
     prior, rng, n_draws = NGGPPrior(mass, sigma), np.random.default_rng(0), 1500
     draws = np.array([prior.draw_partition(4, rng) for _ in range(n_draws)])
@@ -132,7 +133,11 @@ def test_u_follows_its_conditional(mass, sigma, sizes):
     assert abs(np.corrcoef(law[1:], law[:-1])[0, 1]) < 4 / np.sqrt(n_draws)
 
 
-@pytest.mark.parametrize("sizes", [[1], [3, 1], [9, 4, 1, 1, 1]], ids=str)
+@pytest.mark.parametrize(
+    "sizes",
+    [pytest.param([1], marks=pytest.mark.slow), pytest.param([3, 1], marks=pytest.mark.slow), [9, 4, 1, 1, 1]],
+    ids=str,
+)
 def test_mass_and_sigma_follow_their_conditional(sizes):
     """Against quadrature over a grid of both, u integrated out; the first and second moments."""
     masses, sigmas = np.exp(np.linspace(-9.0, 3.5, 71)), (np.arange(40) + 0.5) / 40

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
+from support.tiers import quick_only
 from support.topic_corpora import planted
 
 from sklearn_subanneal import VariationalTemperingLDA
@@ -17,6 +20,7 @@ X = planted(200)
 NAMES = np.array([f"w{v}" for v in range(40)])
 LABELS = np.array(["red", "green", "blue", "blue"] * 50)
 DATES = np.datetime64("2019-01-05") + 5 * np.arange(200)
+GROUPS = {"words": None, "labels": LABELS, "dates": DATES}
 
 
 @pytest.fixture(autouse=True)
@@ -103,9 +107,16 @@ def test_prevalence_in_groups_is_points_with_their_errors(model):
         assert [written(text) for text in axes.texts if "%" not in written(text)] == ["blue", "green", "red"]
 
 
-@pytest.mark.parametrize("groups", [None, LABELS, DATES], ids=["words", "labels", "dates"])
-@pytest.mark.parametrize("n_topics", [1, 5, 20, pytest.param(50, marks=pytest.mark.slow)])
-def test_cells_do_not_overlap(n_topics, groups):
+@pytest.mark.parametrize(
+    ("n_topics", "kind"),
+    quick_only(
+        itertools.product([1, 5, 20, 50], GROUPS),
+        *itertools.product([1, 5], GROUPS),
+        (20, "dates"),
+    ),
+)
+def test_cells_do_not_overlap(n_topics, kind):
+    groups = GROUPS[kind]
     rng = np.random.default_rng(0)
     names = [f"{'very' * rng.integers(8)}long{word}" for word in range(40)]
     display = TopicsDisplay.from_arrays(

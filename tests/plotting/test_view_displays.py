@@ -192,7 +192,7 @@ def test_views_display_thins_rows_evenly(fitted, table, container):
 
 
 def test_names_that_do_not_fit_are_left_out():
-    n = 300
+    n = 200
     arrays = [np.arange(3.0)] * n
     display = ViewsDisplay.from_arrays(arrays, ["real"] * n, ["name"] * n, np.arange(n) % 3, np.zeros((3, 3), int))
     assert len(display.ax_.get_xticks()) == 0

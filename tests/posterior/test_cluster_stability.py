@@ -88,8 +88,10 @@ def test_estimates_are_calibrated_where_the_prior_holds():
     """Of clusters with probabilities of the prior, those that are given 0.9 are found in 90 % of fits, and so on."""
     rng = np.random.default_rng(1)
     share = rng.beta(PRIOR_FOUND, PRIOR_MISSED, 40000)
-    of_draws = (rng.random((4, 1, len(share))) < share).astype(float)
-    given = ClusterStability.of(np.zeros(1, int), np.ones(1), of_draws).recurrence_
+    n_found = (rng.random((4, len(share))) < share).sum(axis=0)
+    # One cluster for each number of chains, of four, that have it.
+    of_draws = (np.arange(4)[:, None, None] < np.arange(5)).astype(float)
+    given = ClusterStability.of(np.zeros(1, int), np.ones(1), of_draws).recurrence_[n_found]
     new = binom.rvs(20, 1.0 - (1.0 - share) ** 4.0**POWER, random_state=rng) / 20.0
     for value in np.unique(given):
         same = given == value

@@ -14,7 +14,7 @@ from sklearn_subanneal.annealing import Checkpoint, SubsampleAnneal
 
 X = with_gaps(blobs(72, 3))
 DISCRETE = np.floor(np.abs(X)) % 5
-SHORT = {"n_chains": 2, "n_draws": 2, "schedule": SubsampleAnneal(passes=5), "random_state": 0}
+SHORT = {"n_chains": 2, "n_draws": 2, "max_sweeps": 5, "schedule": SubsampleAnneal(passes=5), "random_state": 0}
 MODELS = {
     "views": (CrossCat(**SHORT), X),
     "views, discrete": (CrossCat(feature_types=["count", "categorical", "count"], **SHORT), DISCRETE),

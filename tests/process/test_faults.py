@@ -14,6 +14,7 @@ import joblib
 import numpy as np
 import pytest
 from support.tables import blobs
+from support.tiers import quick_only
 
 from sklearn_subanneal import (
     Checkpoint,
@@ -28,7 +29,7 @@ from sklearn_subanneal.annealing.saved_chain import SavedChain
 
 X = blobs(60, 3)
 COUNTS = np.floor(np.abs(X) * 3.0)
-SHORT = {"n_chains": 3, "n_draws": 2, "schedule": SubsampleAnneal(passes=5), "random_state": 0}
+SHORT = {"n_chains": 3, "n_draws": 2, "max_sweeps": 5, "schedule": SubsampleAnneal(passes=5), "random_state": 0}
 MODELS = {
     "CrossCat": (CrossCat(**SHORT), X),
     "mixture": (SubsampleAnnealedDPMM(**SHORT), X),
@@ -149,6 +150,7 @@ print("continued")
 """
 
 
+@pytest.mark.slow
 def test_fits_continue_on_a_full_disk(tmp_path):
     job = FULL.format(folder=os.path.dirname(__file__), saved=os.fspath(tmp_path))
     tests = os.path.dirname(os.path.dirname(__file__))
@@ -277,7 +279,7 @@ def test_fits_in_a_forked_process_are_those_of_its_parent():
     assert done.stdout == "0\n", done.stderr
 
 
-@EVERY
+@pytest.mark.parametrize("name", quick_only(MODELS, "mixture", "LDA"))
 @pytest.mark.parametrize("shared", [False, True], ids=["two checkpoints", "one checkpoint"])
 def test_only_one_fit_at_a_time_writes_to_a_folder(name, shared, tmp_path):
     begun, refused = threading.Event(), threading.Event()

@@ -9,7 +9,6 @@ import time
 
 import pytest
 from interrupted_jobs import JOBS, interrupted
-from support.tiers import quick_only
 
 LONG_JOB = """
 import os, sys, threading
@@ -74,7 +73,8 @@ def test_an_interrupt_ends_all_chains(model, schedule, n_jobs):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGINT that a parent could send")
-@pytest.mark.parametrize("name", quick_only(JOBS, "fit-LDA"))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", JOBS)
 def test_an_interrupt_ends_every_job(name):
     """Within a minute, on any machine; a fit leaves no thread, and the model as it was."""
     assert interrupted(name, 0.5) < 60.0

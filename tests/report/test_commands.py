@@ -389,7 +389,7 @@ def test_completion_in_bash(capsys):
 
 
 def test_a_pipe_that_is_closed_is_no_error(folder):
-    command = [sys.executable, "-m", "sklearn_subanneal", "sample", str(folder / "report"), "-n", "20000"]
+    command = [sys.executable, "-m", "sklearn_subanneal", "sample", str(folder / "report"), "-n", "8000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ.copy()) as process:
         assert process.stdout.readline().startswith(b"height")
         process.stdout.close()

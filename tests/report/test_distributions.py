@@ -127,7 +127,7 @@ def test_pages_of_many_columns_stay_small(tmp_path, n_columns):
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(60, n_columns)).round(2)).add_prefix("c")
     frame.to_csv(tmp_path / "wide.csv", index=False)
-    source, plan = read_source(tmp_path / "wide.csv"), Plan(n_chains=1, n_draws=1, time_limit=5.0)
+    source, plan = read_source(tmp_path / "wide.csv"), Plan(n_chains=1, n_draws=1, time_limit=1.0)
     write_report(source, plan, learn(source, plan), tmp_path / "out", plots=False)
     text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert text.count('<figure class="chart">') == n_columns and len(text.encode()) < 100_000 + 6_000 * n_columns

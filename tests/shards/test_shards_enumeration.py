@@ -60,9 +60,7 @@ CASES = [
 QUICK = [
     *(Case("none", "pitman-yor", False, moves) for moves in (SWEEP, SINGLE, DIVISION)),
     Case("real", "pitman-yor", False, SWEEP),
-    Case("gaussian", "crp", False, SWEEP),
     Case("real", "crp", False, SLICE),
-    Case("categorical", "crp", False, SINGLE),
 ]
 
 

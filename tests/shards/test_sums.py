@@ -52,7 +52,7 @@ def test_replies_of_all_kinds():
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 8])
 def test_shards_have_few_branches_and_are_alike(n_threads):
-    for n_blocks in [*range(1, 300), 5000, 99_999]:
+    for n_blocks in [*range(1, 100), 5000, 20_001]:
         shards = shards_of(n_blocks, n_threads)
         assert [i for shard in shards for i in shard] == list(range(n_blocks))
         assert len(shards) == min(n_threads, n_blocks)

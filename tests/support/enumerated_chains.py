@@ -141,8 +141,14 @@ class Chain:
                 seen.append(observe())
         return labels, seen
 
-    def independent_draws(self, n_effective):
+    def independent_draws(self, n_effective, thin=1):
         """At least ``n_effective`` effective draws, thinned to independence.
+
+        Parameters
+        ----------
+        n_effective : float
+        thin : int
+            Sweeps between draws to begin with; they become more until the draws are nearly independent.
 
         Returns
         -------
@@ -152,7 +158,7 @@ class Chain:
         seen : list
             The parameters that went with them, where they are learned.
         """
-        thin, n_draws, observe = 1, PILOT, None
+        n_draws, observe = PILOT, None
         while True:
             labels, seen = self.draws(n_draws, thin, observe)
             codes = partition_codes(labels)

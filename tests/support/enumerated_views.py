@@ -68,7 +68,7 @@ class ViewsChain(Chain):
         return states, seen
 
 
-def check_views(chain, exact, n_wanted, laws=None):
+def check_views(chain, exact, n_wanted, laws=None, thin=1):
     """Run a chain, and compare with the exact posterior both partitions, that of the columns alone, and more.
 
     Parameters
@@ -79,8 +79,10 @@ def check_views(chain, exact, n_wanted, laws=None):
         Number of effective draws.
     laws : callable, optional
         Name, law and codes of each of some hyperparameters, given what the chain observed.
+    thin : int
+        Rounds between draws to begin with: pilots with fewer would only take time where draws are known to depend.
     """
-    codes, n_effective, history = chain.independent_draws(n_wanted)
+    codes, n_effective, history = chain.independent_draws(n_wanted, thin)
     assert n_effective >= n_wanted
     assert len(codes) <= CORRELATION * n_effective
     n_columns, n_rows = exact.n_columns, exact.n_rows

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 NAME = "sklearn_subanneal"
@@ -97,8 +98,17 @@ def _module(root: Path, path: Path, node: ast.ImportFrom) -> list[str]:
     return [*before, *(node.module.split(".") if node.module else [])]
 
 
-def _imported(root: Path, path: Path) -> Iterator[str]:
-    text = path.read_text(encoding="utf-8")
+def _imported(root: Path, path: Path) -> tuple[str, ...]:
+    return _imported_by(root, path, path.read_text(encoding="utf-8"))
+
+
+@cache
+def _imported_by(root: Path, path: Path, text: str) -> tuple[str, ...]:
+    """Each check asks for all imports: a text is parsed once."""
+    return tuple(_found_in(root, path, text))
+
+
+def _found_in(root: Path, path: Path, text: str) -> Iterator[str]:
     if path.suffix == ".py":
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):

@@ -33,7 +33,7 @@ MIXTURES = {
 }
 OTHERS = {
     "imputer": lambda: BayesianImputer(CrossCat(**SHORT), n_imputations=2, random_state=0),
-    "detector": lambda: CrossCatDetector(CrossCat(**SHORT), random_state=0),
+    "detector": lambda: CrossCatDetector(CrossCat(**SHORT), n_calibration=5, random_state=0),
     "classifier": lambda: CrossCatClassifier(CrossCat(**SHORT), random_state=0),
     "regressor": lambda: CrossCatRegressor(CrossCat(**SHORT), random_state=0),
     "factorial": lambda: VariationalTemperingFMM(2, max_iter=10, random_state=0),

@@ -153,7 +153,7 @@ class Program:
         return value, np.concatenate([[2.0 + COUNTS.sum() - 5.0 * rate], -rest])
 
 
-@pytest.mark.parametrize("explorer", ["slice", "hmc"])
+@pytest.mark.parametrize("explorer", [pytest.param("slice", marks=pytest.mark.slow), "hmc"])
 def test_stan_program(explorer):
     few = FEW | {"n_chains": 4, "n_draws": 200, "n_warmup": 63}
     result = sample(StanDensity(Program()), explorer=explorer, **few)

@@ -25,7 +25,7 @@ from sklearn_subanneal.tempering import (
     sampling,
 )
 
-QUICK = ("gamma-Poisson", "Dirichlet-multinomial", "normal of unknown variance")
+QUICK = ("gamma-Poisson", "Dirichlet-multinomial")
 
 
 @pytest.mark.parametrize(

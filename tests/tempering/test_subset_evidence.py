@@ -67,7 +67,7 @@ def test_points_of_all_levels(subsets, n_draws):
         assert max(abs(of_mean), abs(of_variance)) < 4.0, (m, of_mean, of_variance)
 
 
-@pytest.mark.parametrize("kind", [ParallelTempering, TemperedTransitions])
+@pytest.mark.parametrize("kind", [pytest.param(ParallelTempering, marks=pytest.mark.slow), TemperedTransitions])
 def test_draws_of_independent_subsets(kind):
     model = one_dimension()
     sampler = kind(subsets="independent", inner=random_walk(0.6), inverse_temperatures=LADDER)

@@ -169,7 +169,7 @@ def test_ladders_to_zero():
     assert len(denser) == 9 and (np.diff(denser) < 0.0).all() and (denser < 0.01).sum() > 5
 
 
-@pytest.mark.parametrize("spread", [1.0, 1e-3])
+@pytest.mark.parametrize("spread", [pytest.param(1.0, marks=pytest.mark.slow), 1e-3])
 def test_a_far_prior(spread):
     """A posterior a thousand times as narrow as the prior, and a thousand of its widths from where the prior begins."""
     exact = stats.norm.logpdf(0.4, 0.0, np.hypot(1.0, spread))

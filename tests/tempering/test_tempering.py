@@ -11,6 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from support.clocks import tick_at_each_look
 from support.tempered_means import INNER, ORACLES, SAMPLERS, moments, one_dimension, random_walk, sampled
+from support.tiers import quick_only
 
 from sklearn_subanneal.diagnostics import rank_normalized_rhat
 from sklearn_subanneal.tempering import GaussianMean, LogDensityModel, ParallelTempering
@@ -92,7 +93,7 @@ def test_evidence(subsample):
     assert np.isnan(ParallelTempering(inverse_temperatures=ladder).sample(model, 5, random_state=0).log_evidence)
 
 
-@pytest.mark.parametrize("name", ["SPT", "PT", "STT"])
+@pytest.mark.parametrize("name", quick_only(["SPT", "PT", "STT"], "SPT"))
 def test_same_draws_for_any_number_of_jobs(name):
     model = GaussianMean(np.random.default_rng(0).normal(size=(30, 2)), np.eye(2))
     draws = [

@@ -38,7 +38,7 @@ def fit(chunks, client=None, **settings):
         return VariationalTemperingLDA(**SETTINGS | settings).fit_chunks(chunks, client=client)
 
 
-@pytest.fixture(scope="module", params=[1, 2])
+@pytest.fixture(scope="module", params=[pytest.param(1, marks=pytest.mark.slow), 2])
 def client(request):
     with (
         distributed.LocalCluster(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import psi
+from support.tiers import quick_only
 from support.topic_corpora import mixed_topics, topics_of_common_words
 
 from sklearn_subanneal import VariationalTemperingLDA
@@ -135,7 +136,9 @@ def test_few_passes_have_no_time_for_removal():
         assert model.components_.shape == (6, 60)
 
 
-@pytest.mark.parametrize("n_topics, n_documents, n_words", [(12, 1000, 400), (25, 3000, 600)])
+@pytest.mark.parametrize(
+    "n_topics, n_documents, n_words", [(12, 1000, 400), pytest.param(25, 3000, 600, marks=pytest.mark.slow)]
+)
 def test_all_planted_topics_are_found(n_topics, n_documents, n_words):
     for seed in range(2):
         X, truth = mixed_topics(n_topics, n_documents, n_words, seed)
@@ -176,7 +179,7 @@ def test_larger_numbers_of_topics_are_learned(n_topics, n_documents, n_words, wi
 
 
 # Documents seem to have too few of such topics, so that many of them would predict worse than few.
-@pytest.mark.parametrize("seed", [0, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 3, 4, 5, 6))])
+@pytest.mark.parametrize("seed", quick_only(range(7), 0))
 def test_the_number_of_topics_of_common_words_is_learned(seed):
     X = topics_of_common_words(16, 1000, seed)
     model = VariationalTemperingLDA("learn", max_components=40, random_state=seed).fit(X)

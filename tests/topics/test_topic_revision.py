@@ -181,7 +181,7 @@ def _copied(value):
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_topics_that_come_in_pairs_are_found(seed):
     X, truth = pairs(10, 1200, 600, seed)
     model = VariationalTemperingLDA(10, random_state=seed).fit(X)

@@ -118,7 +118,7 @@ def test_twins_are_merged_and_new_topics_start():
     np.testing.assert_allclose(topics.totals, topics.table.sum(axis=0))
 
 
-@pytest.mark.parametrize("tempering", ["annealed", "none"])
+@pytest.mark.parametrize("tempering", ["annealed", pytest.param("none", marks=pytest.mark.slow)])
 def test_default_finds_planted_topics_without_twins(tempering):
     X, truth = mixed_topics(12, 900, 300)
     for seed in range(3):

@@ -157,10 +157,8 @@ def sample(move, columns, concentration, discount, beta, n_draws, with_gibbs, **
 SAMPLED = [(move, case) for move in ("similar", "similar-3", "pilot", "near-3") for case in CASES]
 # Each move with two of the cases, and each case.
 SOME_SAMPLED = [
-    ("similar", "crp-mixed"),
     ("similar", "block-gibbs"),
     ("similar-3", "pitman-yor-mixed"),
-    ("similar-3", "heated"),
     ("pilot", "crp-mixed-gibbs"),
     ("pilot", "heated"),
     ("near-3", "pitman-yor-mixed"),

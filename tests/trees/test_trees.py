@@ -56,7 +56,11 @@ def shapes(tree: Hierarchy):
 
 
 @examples
-@pytest.mark.parametrize("prior", [CRP(0.7).bind(), PitmanYor(1.5, 0.3).bind()], ids=["crp", "pitman-yor"])
+@pytest.mark.parametrize(
+    "prior",
+    [pytest.param(CRP(0.7).bind(), marks=pytest.mark.slow), PitmanYor(1.5, 0.3).bind()],
+    ids=["crp", "pitman-yor"],
+)
 def test_ibhc_is_that_of_the_reference(example, prior):
     rows = np.random.default_rng(4).permutation(example.n_rows)[:30]
     forest = forest_of([example], prior, rows)
@@ -67,7 +71,7 @@ def test_ibhc_is_that_of_the_reference(example, prior):
 
 
 @examples
-@pytest.mark.parametrize("n_groups", [4, 15])
+@pytest.mark.parametrize("n_groups", [4, pytest.param(15, marks=pytest.mark.slow)])
 def test_groups_are_trees_of_their_own(example, n_groups):
     # Rows of groups are inserted one after the other and never cut off; then the nearest trees are joined.
     rng, prior = np.random.default_rng(5), CRP(0.7).bind()

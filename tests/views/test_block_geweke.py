@@ -246,6 +246,7 @@ def run(moves, gaps, n_independent, n_successive, seed=0, cyclic=True):
     )
 
 
+@pytest.mark.slow
 def test_geweke():
     result = run("default", "missing", n_independent=400, n_successive=30)
     assert result.passed(0.01), str(result)

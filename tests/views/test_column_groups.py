@@ -20,7 +20,7 @@ from sklearn_subanneal.views._column_groups import ColumnGroupsKernel
 N_COLUMNS, N_SHARED, N_DRAWS, THIN = 5, 2, 4000, 12
 
 
-@pytest.mark.parametrize("beta", [0.0, 1.0])
+@pytest.mark.parametrize("beta", [pytest.param(0.0, marks=pytest.mark.slow), 1.0])
 def test_partitions_of_the_columns_follow_the_posterior_of_one_row(beta):
     """One row has one partition, so that 52 partitions of five columns are all; correlations are those of ten rows."""
     rng = np.random.default_rng(0)

@@ -68,7 +68,7 @@ def test_columns_part_before_they_rest(rest_above):
     assert trace["n_columns_moved"][begin : begin + 3].sum() > 10
 
 
-@pytest.mark.parametrize(("time_limit", "together"), [(None, True), (0.05, True), (0.004, False)])
+@pytest.mark.parametrize(("time_limit", "together"), [(None, True), (0.012, True), (0.004, False)])
 def test_with_little_time_no_chain_starts_with_all_columns_in_one_view(monkeypatch, time_limit, together):
     """Tables of more than 50,000 cells for each second: these have 480."""
     tick_at_each_look(monkeypatch, 1e-5)

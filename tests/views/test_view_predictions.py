@@ -434,7 +434,7 @@ def test_reals_given_others():
             view = draw.column_labels[j]
             place = list(draw.members(view)).index(j)
             draw.views[view].columns[place]["parameters"]["nu"] = 12.0
-    u = np.linspace(-6, 6, 161)
+    u = np.linspace(-6, 6, 97)
     for row in ROWS:
         for column, centre, unit in ((0, 1000.0, 40.0), (4, 0.0, 0.01)):
             x = centre + unit * np.sinh(u)

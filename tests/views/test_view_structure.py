@@ -247,7 +247,7 @@ def test_information_of_mixed_kinds_by_sampling(together, monkeypatch):
     assert two.value > one.value + 3 * one.standard_error
 
 
-@pytest.mark.parametrize("names", [("u", "v"), ("u", "visits")])
+@pytest.mark.parametrize("names", [pytest.param(("u", "v"), marks=pytest.mark.slow), ("u", "visits")])
 def test_standard_error_is_calibrated(together, names):
     runs = [together.mutual_information(*names, n_samples=300, random_state=seed) for seed in range(400)]
     values, errors = np.array(runs).T

@@ -129,6 +129,7 @@ def test_a_subsample_follows_its_own_posterior(moves):
     "case",
     [
         Case("data-driven-1", "real", "pitman-yor", False),
+        # Of the moves, this one alone lets a view of many clusters join another one.
         Case("group", "real", "pitman-yor", False),
         *(
             pytest.param(Case(*case), marks=pytest.mark.slow)
@@ -177,8 +178,14 @@ def test_a_new_view_draws_its_own_prior(moves):
     assert total_variation(law, Counter(priors)) <= noise_floor(law, len(priors), 0.999, rng=rng)
 
 
-@pytest.mark.parametrize("learned", [False, True], ids=["fixed", "learned"])
-@pytest.mark.parametrize("moves", MOVES)
+@pytest.mark.parametrize(
+    ("moves", "learned"),
+    [
+        pytest.param(moves, learned, marks=() if learned == (moves in ("default", "block-2")) else pytest.mark.slow)
+        for moves in MOVES
+        for learned in (False, True)
+    ],
+)
 def test_many_views_come_and_go(moves, learned):
     n_rows, n_columns, rng = 40, 12, np.random.default_rng(5)
     kinds = [*TABLES["real"], *TABLES["boolean"]]

@@ -131,6 +131,7 @@ def run(moves, cyclic, n_independent, n_successive, seed=0, sweep=None):
     )
 
 
+@pytest.mark.slow
 def test_geweke():
     result = run("default", True, n_independent=700, n_successive=40)
     assert result.passed(0.01), str(result)
