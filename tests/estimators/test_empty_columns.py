@@ -128,5 +128,5 @@ def test_saved_models_have_it(tmp_path):
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_streams_refuse_it_since_values_may_come(model):
-    with pytest.raises(ValueError, match="Column 'note' has no value.*drop it"):
+    with pytest.raises(ValueError, match=r"Column 'note' has no value.*drop it"):
         type(model)(**BRIEF).partial_fit(TABLE)

@@ -22,7 +22,7 @@ DOC = ROOT / "doc"
 # The gallery is made by `make doc`, of scripts.
 PAGES = [ROOT / "README.md", *sorted(page for page in DOC.rglob("*.md") if "auto_examples" not in page.parts)]
 # That which a reader meets first; the others run in the slow tier.
-QUICK_PAGES = [page for page in PAGES if page.name in ("README.md",)]
+QUICK_PAGES = [page for page in PAGES if page.name in ("README.md", "tour.md")]
 with_pages = pytest.mark.skipif(not DOC.is_dir(), reason="needs the README and doc/ beside tests/")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # What a block printed, in a block below it.

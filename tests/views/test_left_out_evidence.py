@@ -1,4 +1,4 @@
-"""What views say of rows that are left out: the same for some rows and for all, and shared by the pools of all columns."""
+"""What views say of rows that are left out: of some rows as of all, and shared by the pools of all columns."""
 
 from __future__ import annotations
 
