@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
@@ -13,6 +15,8 @@ POWERS = np.linspace(0.0, 2.0, 21)
 N_SHIFTS = 9
 # The normal-inverse-chi-square prior of the evidence, in standard deviations of the transformed cells.
 KAPPA, NU = 0.1, 2.0
+# Members of a family are compared together, unless they have more transformed cells than this.
+MOST_AT_ONCE = 20_000
 
 
 def transform_evidence(cells: np.ndarray, names: tuple[str, ...] | None = None) -> list[tuple[Transform, float]]:
@@ -48,7 +52,7 @@ def transform_evidence(cells: np.ndarray, names: tuple[str, ...] | None = None) 
     found = []
     for name, members in _families(x).items():
         if members and (names is None or name in names):
-            logs = np.array([_log_evidence(x, transform) for transform in members])
+            logs = _log_evidences(x, members)
             found.append((members[logs.argmax()], float(logsumexp(logs) - np.log(len(logs)))))
     return sorted(found, key=lambda candidate: -candidate[1])
 
@@ -79,23 +83,38 @@ def _families(x):
     return families
 
 
-def _log_evidence(x, transform):
-    """Log density of the cells under one normal of the transformed ones, its mean and variance integrated out."""
+def _log_evidences(x, members) -> np.ndarray:
+    """Log evidence of each member of a family."""
+    at_once = max(MOST_AT_ONCE // len(x), 1)
+    some = (members[first : first + at_once] for first in range(0, len(members), at_once))
+    return np.concatenate([_log_evidence(x, _together(own)) for own in some])
+
+
+def _together(members):
+    """Transformations that differ in one parameter as one with a column of it, which gives a row for each of them."""
+    parameter = {"log": "shift", "yeo-johnson": "power"}.get(members[0].name)
+    if parameter is None:
+        return members[0]
+    return replace(members[0], **{parameter: np.array([[getattr(member, parameter)] for member in members])})
+
+
+def _log_evidence(x, transform) -> np.ndarray:
+    """Log densities of the cells under one normal of the transformed ones, its mean and variance integrated out."""
     with np.errstate(all="ignore"):
-        u = transform.forward(x)
-        center, scale = u.mean(), u.std()
+        u = np.atleast_2d(transform.forward(x))
+        center, scale = u.mean(axis=1, keepdims=True), u.std(axis=1, keepdims=True)
         # A constant has no scale, whatever rounding leaves.
-        scale = scale if scale > 1e-13 * max(abs(center), 1e-290) else 1.0
-        n, square = len(u), (((u - center) / scale) ** 2).sum()
-        log_jacobian = np.sum(transform.log_slope(u) - np.log(scale) + np.zeros(n))
-    # Gamma(nu_n/2) / Gamma(nu/2) sqrt(kappa / kappa_n) nu^(nu/2) / (nu + square)^(nu_n/2) pi^(-n/2), the mean being 0
-    log_marginal = (
-        gammaln(0.5 * (NU + n))
-        - gammaln(0.5 * NU)
-        + 0.5 * np.log(KAPPA / (KAPPA + n))
-        + 0.5 * NU * np.log(NU)
-        - 0.5 * (NU + n) * np.log(NU + square)
-        - 0.5 * n * np.log(np.pi)
-    )
-    out = log_marginal + log_jacobian
-    return out if np.isfinite(out) else -np.inf
+        scale = np.where(scale > 1e-13 * np.maximum(np.abs(center), 1e-290), scale, 1.0)
+        n, square = len(x), (((u - center) / scale) ** 2).sum(axis=1)
+        log_jacobian = np.sum(transform.log_slope(u) - np.log(scale) + np.zeros(u.shape), axis=1)
+        # Gamma(nu_n/2) / Gamma(nu/2) sqrt(kappa / kappa_n) nu^(nu/2) / (nu + square)^(nu_n/2) pi^(-n/2), the mean being 0
+        log_marginal = (
+            gammaln(0.5 * (NU + n))
+            - gammaln(0.5 * NU)
+            + 0.5 * np.log(KAPPA / (KAPPA + n))
+            + 0.5 * NU * np.log(NU)
+            - 0.5 * (NU + n) * np.log(NU + square)
+            - 0.5 * n * np.log(np.pi)
+        )
+        out = log_marginal + log_jacobian
+    return np.where(np.isfinite(out), out, -np.inf)

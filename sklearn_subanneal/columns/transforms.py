@@ -124,4 +124,4 @@ class YeoJohnson(Transform):
 
 def _bent(length, power):
     """(e^(power length) - 1) / power, and its limit for power 0."""
-    return np.expm1(power * length) / power if power > 0.0 else length
+    return np.where(power > 0.0, np.expm1(power * length) / np.where(power > 0.0, power, 1.0), length)
