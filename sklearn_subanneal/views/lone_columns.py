@@ -11,10 +11,9 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.ensemble import Ensemble
 from sklearn_subanneal.mixtures.leave_one_out import LeaveOneOut
 from sklearn_subanneal.mixtures.parts import marginal_states
-from sklearn_subanneal.mixtures.predictive import restricted
+from sklearn_subanneal.mixtures.predictive import Predictive
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.seen_rows import SeenRows
-from sklearn_subanneal.views.views_predictive import without
 
 
 def score_lone_columns(
@@ -44,25 +43,33 @@ def score_lone_columns(
     -------
     log_densities : ndarray of shape (n_rows, n_groups)
     """
-    data = None if seen is None else [model.data(arrays) for model in models]
-    weights = np.array([draw.weight for draw in draws])
-
-    def factors(at, group):
-        draw = draws[at]
-        for v, view in enumerate(draw.views):
-            members = draw.members(v)
-            if set(group).isdisjoint(members):
-                continue
-            if seen is None:
-                yield restricted(models, view, members, group)
-            else:
-                kept, states = marginal_states(models, members, view.columns, group)
-                own = replace(view, columns=states)
-                yield LeaveOneOut(models, own, kept, data, seen.labels[at][v], seen.completed(draw))
-
-    out = np.empty((len(arrays[0]), len(groups)))
+    weights, out = np.array([draw.weight for draw in draws]), np.empty((len(arrays[0]), len(groups)))
     for i, group in enumerate(groups):
-        products = [list(factors(at, group)) for at in range(len(draws))]
-        average = Ensemble(models, products, weights, left_out=seen is not None)
-        out[:, i] = average.score(without(arrays, set(range(len(arrays))) - set(group)))
+        # A table of the group alone: whatever is done for each column of the whole one would be done for each group.
+        group = sorted(group)
+        own = [replace(models[j], sources=(at,)) for at, j in enumerate(group)]
+        cells = [arrays[j] for j in group]
+        data = None if seen is None else [model.data(cells) for model in own]
+
+        def factors(at, group=group, own=own, data=data):
+            draw = draws[at]
+            for v, view in enumerate(draw.views):
+                members = draw.members(v)
+                if set(group).isdisjoint(members):
+                    continue
+                kept, states = marginal_states(models, members, view.columns, group)
+                view, places = replace(view, columns=states), [group.index(m) for m in kept]
+                if seen is None:
+                    yield Predictive(own, view, places)
+                else:
+                    completed = _of_places(seen.completed(draw), group)
+                    yield LeaveOneOut(own, view, places, data, seen.labels[at][v], completed)
+
+        products = [list(factors(at)) for at in range(len(draws))]
+        out[:, i] = Ensemble(own, products, weights, left_out=seen is not None).score(cells)
     return out
+
+
+def _of_places(completed, group):
+    """The cells of a block, as :class:`LeaveOneOut` takes them, by the places of its columns in a group."""
+    return lambda places, rows: completed([group[at] for at in places], rows)
