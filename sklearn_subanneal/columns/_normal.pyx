@@ -305,6 +305,12 @@ cdef class NormalStatistics(AdditiveStatistics):
         spread = np.maximum(spread, self.prior.nu * self.prior.sigma2)
         return location - (cells - location) / (kappa - 1), spread * kappa / (kappa - 1) / (free - 1), free - 1
 
+    def moments_left_out(self, rows, slots):
+        """Predictive means and variances (n_rows,) as ``conditional_moments``, of ``t_left_out``."""
+        location, square, free = self.t_left_out(rows, slots)
+        values, places = np.unique(free, return_inverse=True)
+        return location, square * np.array([variance_factor(nu) for nu in values])[places]
+
     def cumulative(self, points, Py_ssize_t n_clusters):
         """Predictive probabilities (n_clusters, n_points) of a value at or below each point."""
         location, square, free = self.conditional_t(np.empty((1, 1)), n_clusters)

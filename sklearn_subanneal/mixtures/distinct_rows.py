@@ -50,12 +50,14 @@ class DistinctRows:
     @cached_property
     def observed(self) -> list[np.ndarray | None]:
         """For each model whether each row has a cell that is not missing, or one for all rows; None: all have."""
-        found = []
-        for m, cells in enumerate(self.values):
-            # Bags of words are never missing.
-            some = ~np.isnan(cells).all(axis=1) if isinstance(cells, np.ndarray) else np.ones(1, bool)
-            found.append(None if some.all() else self.spread(m, some))
-        return found
+        return [self.observed_in(m) for m in range(len(self.values))]
+
+    def observed_in(self, model: int) -> np.ndarray | None:
+        """The same for one model."""
+        cells = self.values[model]
+        # Bags of words are never missing.
+        some = ~np.isnan(cells).all(axis=1) if isinstance(cells, np.ndarray) else np.ones(1, bool)
+        return None if some.all() else self.spread(model, some)
 
     def rows_with(self, members: Iterable[int]) -> np.ndarray | None:
         """Indices of the rows that have a cell of some models; None: most have one."""

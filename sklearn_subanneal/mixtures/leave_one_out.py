@@ -77,8 +77,11 @@ class LeaveOneOut(Predictive):
         else:
             (m,) = part.members
             if m in self.cells:
-                # A cell that was missing in the table is in no statistics, whatever is supposed of it.
-                known = ~is_missing(self.cells[m][rows])
+                # A cell that was missing in the table is in no statistics, whatever is supposed of it; and one that is
+                # hidden, to be predicted, says nothing of its cluster.
+                known, observed = ~is_missing(self.cells[m][rows]), cells.observed_in(m)
+                if observed is not None:
+                    known &= np.broadcast_to(observed, cells.n_rows)[others]
                 others, rows, own = others[known], rows[known], own[known]
             out[others, own] = part.statistics.leave_one_out(rows, own)
         return out, None
@@ -91,10 +94,9 @@ class LeaveOneOut(Predictive):
         return out
 
     def expectations(self, models, part: Part, cells: DistinctRows, weights: np.ndarray):
-        if not part.is_block:
-            # A missing cell of a single column is in no statistics.
-            return super().expectations(models, part, cells, weights)
         others, rows, own = self._others(cells)
+        if not part.is_block:
+            return self._of_single(models, part, cells, weights, (others, rows, own))
         # A new array: the weight of the own cluster is taken out, and its moments, without the row, are added.
         weights = np.array(np.broadcast_to(weights, (cells.n_rows, self.n_clusters + 1)))
         share = weights[others, own][:, None]
@@ -109,6 +111,23 @@ class LeaveOneOut(Predictive):
             second[others, 0] += np.where(gaps[:, i], share[:, 0] * (variance[:, i] + mean[:, i] ** 2), 0.0)
             out[m] = first, second
         return out
+
+    def _of_single(self, models, part, cells, weights, places):
+        """Expectations of a single column, in whose statistics are the cells of the rows themselves."""
+        (m,), found = part.members, super().expectations(models, part, cells, weights)
+        first, second = found[m]
+        if second is None or m not in self.cells or not hasattr(part.statistics, "moments_left_out"):
+            return found
+        known = ~is_missing(self.cells[m][places[1]])
+        others, rows, own = (place[known] for place in places)
+        first, second = (np.array(np.broadcast_to(moment, (cells.n_rows, 1))) for moment in (first, second))
+        weights = np.broadcast_to(weights, (cells.n_rows, self.n_clusters + 1))[others, own]
+        values = cells.of_part(part)[0][:1]
+        mean, variance = (moment[0, own, 0] for moment in part.statistics.conditional_moments(values, self.n_clusters))
+        alone, of_others = part.statistics.moments_left_out(rows, own)
+        first[others, 0] += weights * (alone - mean)
+        second[others, 0] += weights * (of_others + alone**2 - variance - mean**2)
+        return {m: (first, second)}
 
     def t_of_member(self, member: int, cells: DistinctRows) -> tuple[np.ndarray, ...]:
         """As of :class:`Predictive`; the cell itself is observed in ``data``, and left out of its cluster."""

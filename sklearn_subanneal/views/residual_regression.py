@@ -12,6 +12,7 @@ from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.transforms import Transform
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.views.draws import ViewsDraw
+from sklearn_subanneal.views.each_column import predict_each_column
 from sklearn_subanneal.views.left_out_rows import LeftOutRows
 from sklearn_subanneal.views.views_predictive import left_out, without
 
@@ -149,11 +150,15 @@ def learned_regressions(
     filled, _ = average.impute(rows.arrays, seen=True)
     regressors = Regressors.of(models, filled)
     values, regressions = regressors.values(filled), []
+    predictions = predict_each_column(average, rows.arrays, [j for j in columns if not models[j].joint])
     for j in columns:
         known = np.flatnonzero(~is_missing(rows.arrays[j]))
         if len(known) < FEWEST_ROWS:
             continue
-        predicted, deviation = average.predict(without(rows.arrays, [j]), j, seen=True, far=False)
+        if j in predictions:
+            predicted, deviation = predictions[j]
+        else:
+            predicted, deviation = average.predict(without(rows.arrays, [j]), j, seen=True, far=False)
         found = _regression(
             j,
             _transform(models[j]),

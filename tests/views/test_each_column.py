@@ -1,0 +1,133 @@
+"""Training cells predicted from the others of their rows: by formulas of the text books, and all columns at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from sklearn_subanneal import CrossCat
+from sklearn_subanneal.views import each_column
+from sklearn_subanneal.views.each_column import predict_each_column
+from sklearn_subanneal.views.views_predictive import left_out, without
+
+N_ROWS = 70
+TYPES = {"size": "real", "weight": "real", "visits": "count", "price": "skewed", "kind": "categorical"}
+
+
+def learned(names):
+    """Two reals and a count that go together, a price, and a category; a ninth of the cells is missing."""
+    rng = np.random.default_rng(3)
+    group = rng.integers(0, 4, N_ROWS)
+    X = pd.DataFrame(
+        {
+            "size": 3.0 * group + rng.normal(size=N_ROWS),
+            "weight": -2.0 * group + rng.normal(size=N_ROWS),
+            "visits": pd.array(rng.poisson(2.0 + 3.0 * group), "Int64"),
+            "price": np.exp(rng.normal(size=N_ROWS)),
+            "kind": pd.Categorical.from_codes(group % 3, ["a", "b", "c"]),
+        }
+    )
+    for j in range(5):
+        X.iloc[(j + 4) :: 9, j] = None
+    types = {name: TYPES[name] for name in names}
+    settings = {"covariance_type": "diag", "feature_types": types, "n_chains": 2, "n_draws": 3, "random_state": 0}
+    model = CrossCat(schedule="anneal", **settings).fit(X[names])
+    arrays = model.typed_columns(X[names])
+    return model, arrays, model._seen_rows(arrays)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return learned(list(TYPES))
+
+
+def normal_parameters(prior, cells):
+    """Location, scale and degrees of freedom of a new cell of a cluster with these cells."""
+    n, kappa, nu = len(cells), prior["kappa"] + len(cells), prior["nu"] + len(cells)
+    mean = cells.mean() if n else 0.0
+    spread = prior["nu"] * prior["sigma2"] + ((cells - mean) ** 2).sum()
+    spread += prior["kappa"] * n / kappa * (mean - prior["mu"]) ** 2
+    location = (prior["kappa"] * prior["mu"] + cells.sum()) / kappa
+    return location, np.sqrt(spread / nu * (1.0 + 1.0 / kappa)), nu
+
+
+def exact_mean(model, draw, labels, arrays, row, target):
+    """The mean of a real given the other cells of its row, in standard units, from the other rows of the table."""
+    models, parameters = model._models, draw.column_parameters(model._models)
+    (v,) = (v for v in range(len(draw.views)) if target in draw.members(v))
+    own, others = labels[v], np.arange(N_ROWS) != row
+    clusters = np.unique(own[others])
+    offset, base, slope = draw.views[v].weights
+    logs = [np.log(np.sum(own[others] == k) + offset) for k in clusters] + [np.log(base + slope * len(clusters))]
+    means = []
+    for place, k in enumerate([*clusters, None]):
+        rows = np.flatnonzero(others & (own == k)) if k is not None else np.empty(0, int)
+        for m in draw.members(v):
+            values = models[m].values(arrays)[:, 0]
+            cells = values[rows][~np.isnan(values[rows])]
+            if models[m].kind == "categorical":
+                alpha = np.broadcast_to(parameters[m]["alpha"], 3)
+                counts = np.bincount(cells.astype(int), minlength=3) + alpha
+                share = counts / (counts.sum() + parameters[m]["unseen"])
+                logs[place] += 0.0 if np.isnan(values[row]) else np.log(share[int(values[row])])
+                continue
+            location, scale, nu = normal_parameters(parameters[m], cells)
+            if m == target:
+                means.append(location)
+            elif not np.isnan(values[row]):
+                logs[place] += stats.t.logpdf(values[row], nu, location, scale)
+    weights = np.exp(np.array(logs) - np.logaddexp.reduce(logs))
+    return weights @ means
+
+
+def test_a_cell_and_what_it_says_are_left_out():
+    """Neither the mean of the cluster nor the choice of the cluster may know the cell."""
+    model, arrays, seen = learned(["size", "weight", "kind"])
+    checked = 0
+    for s, draw in enumerate(model._flat_draws()):
+        labels = seen.labels[s]
+        average = left_out(model._models, [draw], seen.of_draws(np.array([s])), arrays)
+        for target in (0, 1):
+            means, _ = average.predict(without(arrays, [target]), target, seen=True)
+            for row in np.flatnonzero(~np.isnan(arrays[target]))[::9]:
+                exact = exact_mean(model, draw, labels, arrays, row, target)
+                expected = model._models[target].typed(np.array([[exact]]))[0][0]
+                assert means[row] == pytest.approx(expected, rel=1e-4, abs=1e-4)
+                checked += 1
+    assert checked > 10
+
+
+@pytest.mark.parametrize("most", [4_000_000, 300], ids=["at once", "in chunks"])
+def test_all_columns_at_once_are_as_one_by_one(fitted, most, monkeypatch):
+    model, arrays, seen = fitted
+    monkeypatch.setattr(each_column, "MOST_DENSITIES", most)
+    average = left_out(model._models, model._flat_draws(), seen, arrays)
+    found = predict_each_column(average, arrays, [0, 1, 2, 3])
+    for j, (means, deviations) in found.items():
+        one, two = average.predict(without(arrays, [j]), j, seen=True, far=False)
+        np.testing.assert_allclose(means, one, rtol=1e-9)
+        np.testing.assert_allclose(deviations, two, rtol=1e-9)
+
+
+def test_means_of_counts_are_those_of_the_other_rows(fitted):
+    model, arrays, seen = fitted
+    s, draw = 0, model._flat_draws()[0]
+    (v,) = (v for v in range(len(draw.views)) if 2 in draw.members(v))
+    average = left_out(model._models, [draw], seen.of_draws(np.array([s])), arrays)
+    (factor,) = (factor for factor in average.products[0] if 2 in factor.members)
+    (part,) = (part for part in factor.parts if part.members == [2] or tuple(part.members) == (2,))
+    rows = np.flatnonzero((arrays[2] >= 0) & (factor.alone == 0))[:12].astype(np.int32)
+    slots = factor.labels[rows]
+    mean, variance = part.statistics.moments_left_out(rows, slots)
+    parameters = draw.column_parameters(model._models)[2]
+    if not parameters.get("dispersion"):
+        for row, slot, one, two in zip(rows, slots, mean, variance, strict=True):
+            others = np.flatnonzero((factor.labels == slot) & (arrays[2] >= 0) & (np.arange(N_ROWS) != row))
+            a, b = parameters["shape"] + arrays[2][others].sum(), parameters["rate"] + len(others)
+            assert one == pytest.approx(a / b) and two == pytest.approx(a * (b + 1.0) / b**2)
+    else:
+        # The mean of the negative binomial falls with the cell that is left out.
+        with_it = part.statistics.conditional_moments(np.empty((1, 1)), factor.n_clusters)[0][0, slots, 0]
+        assert np.all(np.sign(with_it - mean) == np.sign(arrays[2][rows] - mean))
