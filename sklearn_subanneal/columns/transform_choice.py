@@ -107,7 +107,7 @@ def _log_evidence(x, transform) -> np.ndarray:
         scale = np.where(scale > 1e-13 * np.maximum(np.abs(center), 1e-290), scale, 1.0)
         n, square = len(x), (((u - center) / scale) ** 2).sum(axis=1)
         log_jacobian = np.sum(transform.log_slope(u) - np.log(scale) + np.zeros(u.shape), axis=1)
-        # Gamma(nu_n/2) / Gamma(nu/2) sqrt(kappa / kappa_n) nu^(nu/2) / (nu + square)^(nu_n/2) pi^(-n/2), the mean being 0
+        # Gamma(nu_n/2) / Gamma(nu/2) sqrt(kappa / kappa_n) nu^(nu/2) / (nu + square)^(nu_n/2) pi^(-n/2), of mean 0
         log_marginal = (
             gammaln(0.5 * (NU + n))
             - gammaln(0.5 * NU)

@@ -114,7 +114,6 @@ def test_all_columns_at_once_are_as_one_by_one(fitted, most, monkeypatch):
 def test_means_of_counts_are_those_of_the_other_rows(fitted):
     model, arrays, seen = fitted
     s, draw = 0, model._flat_draws()[0]
-    (v,) = (v for v in range(len(draw.views)) if 2 in draw.members(v))
     average = left_out(model._models, [draw], seen.of_draws(np.array([s])), arrays)
     (factor,) = (factor for factor in average.products[0] if 2 in factor.members)
     (part,) = (part for part in factor.parts if part.members == [2] or tuple(part.members) == (2,))
