@@ -315,3 +315,8 @@ cdef class NormalStatistics(AdditiveStatistics):
         """Predictive probabilities (n_clusters, n_points) of a value at or below each point."""
         location, square, free = self.conditional_t(np.empty((1, 1)), n_clusters)
         return stdtr(free[0][:, None], (points - location[0]) / np.sqrt(square[0]))
+
+    def cumulative_left_out(self, points, rows, slots):
+        """The same (n_rows, n_points) in the slot of each row, whose cell is observed, without the row."""
+        location, square, free = (a[:, None] for a in self.t_left_out(rows, slots))
+        return stdtr(free, (points - location) / np.sqrt(square))

@@ -122,8 +122,15 @@ def bind_table(
     feature_grids: dict | None = None,
     **settings,
 ) -> list[ColumnModel]:
-    """The models of the parts of the columns of a table; see :func:`bind_columns` for the other arguments."""
-    parts = table.parts
+    """The models of the parts of the columns of a table; see :func:`bind_columns` for the other arguments.
+
+    What is given for a column without a value suits the type that it would have.
+    """
+    parts, empty = table.parts, {column.name for column in table.columns if column.is_empty}
+    feature_params, feature_grids = (
+        given and {name: own for name, own in given.items() if name not in empty}
+        for given in (feature_params, feature_grids)
+    )
     return bind_columns(
         [part.name for part in parts],
         [part.kind for part in parts],

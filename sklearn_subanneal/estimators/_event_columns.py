@@ -51,6 +51,8 @@ class EventColumns:
                     f"missing_indicator=[{name!r}] or 'missing-only'."
                 )
             return Condition(at[-1], frozenset([ABSENT]))
+        if column.is_empty:
+            raise ValueError(f"{place}, but column {name!r} had no value in fit: leave it out of the event.")
         if column.split is not None and not isinstance(column.split, AtomSplit):
             raise ValueError(
                 f"{place}, but column {name!r} is {column.kind}, modelled by several parts that do not determine one "

@@ -8,6 +8,7 @@ import numpy as np
 
 from sklearn_subanneal._core.log_space import log_sum_exp
 from sklearn_subanneal.columns._block_cells import cells_left_out, moments_left_out, rows_left_out, t_left_out
+from sklearn_subanneal.columns.left_out_expectations import change_without_cell
 from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.mixtures.parts import Part
 from sklearn_subanneal.mixtures.predictive import Predictive
@@ -113,21 +114,23 @@ class LeaveOneOut(Predictive):
         return out
 
     def _of_single(self, models, part, cells, weights, places):
-        """Expectations of a single column, in whose statistics are the cells of the rows themselves."""
+        """Expectations of a single column of numbers without the cells of the rows; other types have them in theirs."""
         (m,), found = part.members, super().expectations(models, part, cells, weights)
-        first, second = found[m]
-        if second is None or m not in self.cells or not hasattr(part.statistics, "moments_left_out"):
+        if m not in self.cells:
             return found
         known = ~is_missing(self.cells[m][places[1]])
         others, rows, own = (place[known] for place in places)
-        first, second = (np.array(np.broadcast_to(moment, (cells.n_rows, 1))) for moment in (first, second))
-        weights = np.broadcast_to(weights, (cells.n_rows, self.n_clusters + 1))[others, own]
-        values = cells.of_part(part)[0][:1]
-        mean, variance = (moment[0, own, 0] for moment in part.statistics.conditional_moments(values, self.n_clusters))
-        alone, of_others = part.statistics.moments_left_out(rows, own)
-        first[others, 0] += weights * (alone - mean)
-        second[others, 0] += weights * (of_others + alone**2 - variance - mean**2)
-        return {m: (first, second)}
+        change = change_without_cell(models[m], part.statistics, rows, own)
+        if change is None:
+            return found
+        shares = np.broadcast_to(weights, (cells.n_rows, self.n_clusters + 1))[others, own][:, None]
+        out = []
+        for moment, own_change in zip(found[m], change, strict=True):
+            if moment is not None:
+                moment = np.array(np.broadcast_to(moment, (cells.n_rows, moment.shape[1])))
+                moment[others] += shares * own_change
+            out.append(moment)
+        return {m: tuple(out)}
 
     def t_of_member(self, member: int, cells: DistinctRows) -> tuple[np.ndarray, ...]:
         """As of :class:`Predictive`; the cell itself is observed in ``data``, and left out of its cluster."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from sklearn_subanneal.tables.cell_type import CellType
-from sklearn_subanneal.tables.cells import Cells
+from sklearn_subanneal.tables.cells import Cells, is_missing
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.date_dtypes import with_pandas_dtype, with_polars_dtype
+from sklearn_subanneal.tables.table_cells import column_cells
 
 REASON = "it has no values"
 
@@ -37,6 +39,11 @@ def warn_of_empty(columns: list[Column]) -> None:
         )
 
 
+def gaps_of(column: Column, j: int, cells: np.ndarray, X) -> np.ndarray:
+    """Which cells of column j of a table are missing, of which these are typed; of an empty column, as they are given."""
+    return column_cells(X, j, column.name).gaps() if column.is_empty else is_missing(cells)
+
+
 def cells_as_given(column: Column, j: int, n_rows: int, container: str, like):
     """The cells of such a column for the table that a model completes or draws: those given, or all missing.
 
@@ -55,12 +62,36 @@ def cells_as_given(column: Column, j: int, n_rows: int, container: str, like):
     -------
     cells : ndarray of float64, pandas.Series or polars.Series
     """
+    like = nw.to_native(like, pass_through=True)
     if container == "pandas":
-        return like.iloc[:, j].reset_index(drop=True) if hasattr(like, "iloc") else _missing_in_pandas(column, n_rows)
+        if hasattr(like, "iloc"):
+            return like.iloc[:, j].reset_index(drop=True)
+        import pandas as pd
+
+        return _missing_in_pandas(column, n_rows) if like is None else pd.Series(_values(like, j))
     if container == "polars":
-        own = like.to_series(j) if hasattr(like, "to_series") else _missing_in_polars(column, n_rows)
+        import polars as pl
+
+        if hasattr(like, "to_series"):
+            return like.to_series(j).alias(column.name)
+        own = _missing_in_polars(column, n_rows) if like is None else pl.Series(_values(like, j), strict=False)
         return own.alias(column.name)
-    return np.full(n_rows, np.nan) if like is None else np.asarray(like, dtype=object)[:, j].astype(float)
+    return np.full(n_rows, np.nan) if like is None else np.array([_number(cell) for cell in _values(like, j)])
+
+
+def _values(like, j) -> list:
+    """The cells of a column of any container."""
+    if hasattr(like, "iloc"):
+        return like.iloc[:, j].tolist()
+    return like.to_series(j).to_list() if hasattr(like, "to_series") else np.asarray(like)[:, j].tolist()
+
+
+def _number(cell) -> float:
+    """A cell for an array of numbers; NaN if it is missing, or no number."""
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return np.nan
 
 
 def _missing_in_pandas(column, n_rows):

@@ -13,7 +13,7 @@ from sklearn_subanneal.tables.cells import Cells, is_missing
 from sklearn_subanneal.tables.chosen_type import FROM_DTYPE, ChosenType, declared_types
 from sklearn_subanneal.tables.column import Column, refuse_equal_names
 from sklearn_subanneal.tables.derived_cells import derived_cells, nothing_like, united_cells
-from sklearn_subanneal.tables.empty_columns import cells_as_given, warn_of_empty
+from sklearn_subanneal.tables.empty_columns import cells_as_given, gaps_of, warn_of_empty
 from sklearn_subanneal.tables.missing_indicators import indicated_columns
 from sklearn_subanneal.tables.series import pandas_series, polars_series
 from sklearn_subanneal.tables.spelling import spelled_cells
@@ -141,7 +141,8 @@ class Table:
 
     def gaps(self, estimator, X, unseen: str = "missing") -> np.ndarray:
         """Which cells of X are missing, (n_samples, n_features), with the parameters of :meth:`encode`."""
-        return np.column_stack([is_missing(parts[0]) for parts in self._typed(estimator, X, unseen)[0]])
+        typed = self._typed(estimator, X, unseen)[0]
+        return np.column_stack([gaps_of(column, j, typed[j][0], X) for j, column in enumerate(self.columns)])
 
     def impossible(self, estimator, X) -> np.ndarray:
         """Which cells of X no such column can hold, or contradict another column, bool (n_samples, n_features)."""
@@ -303,15 +304,15 @@ def read_table(
     Raises
     ------
     ValueError
-        If X is not a table that scikit-learn accepts, holds infinity, has a column without any value or with values
-        that its type does not admit, or if `feature_types` does not fit X.
+        If X is not a table that scikit-learn accepts, holds infinity, has a column with values that its type does not
+        admit or, unless ``keep_empty``, without any value, or if `feature_types` does not fit X.
     TypeError
         If a column holds unhashable objects, or an array cells that are neither string nor number.
 
     Warns
     -----
     UserWarning
-        If ``choose`` has advice, for example that a column of names should be dropped.
+        If ``choose`` has advice, such as that a column of names should be dropped, or a column has no value.
 
     Examples
     --------

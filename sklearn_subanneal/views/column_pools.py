@@ -73,6 +73,9 @@ def learned_pools(
         known = ~is_missing(arrays[j])
         of_rows = [own[:, known] for own in labels], [array[known] for array in arrays]
         rows = left_out.take(np.flatnonzero(~is_missing(left_out.arrays[j]))).some(most)
+        if not len(rows.counts):
+            # The model alone predicts it.
+            continue
         found = np.flatnonzero(~is_missing(shared.rows.arrays[j]))
         evidence = None
         if len(found) >= ENOUGH * min(len(rows.counts), limit):

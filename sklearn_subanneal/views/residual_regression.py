@@ -215,10 +215,11 @@ def _transformed(transform, predicted, deviation):
     u = transform.forward(predicted)
     if transform.name == Transform.name:
         return u, deviation
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         up, down = transform.forward(predicted + deviation) - u, u - transform.forward(predicted - deviation)
     # A logarithm has no values below its domain.
-    return u, np.fmin(up, np.where(np.isfinite(down), down, np.inf))
+    unit = np.fmin(up, np.where(np.isfinite(down), down, np.inf))
+    return u, np.where(np.isfinite(unit), unit, 0.0)
 
 
 def _columns(model, arrays, codes):

@@ -109,6 +109,44 @@ def test_values_of_further_rows_come_back_as_they_were():
     assert (quietly(CrossCat(**BRIEF), X).impute(np.nan_to_num(X, nan=2.0))[:, 1] == 2.0).all()
 
 
+def test_values_come_back_whatever_the_container():
+    """Of a model of an array, of pandas or of polars, where further rows are in another one."""
+    of_frame = quietly(CrossCat(**BRIEF), TABLE[["size", "note"]])
+    rows = np.array([[0.5, 2.0], [np.nan, np.nan]])
+    assert of_frame.impute(rows)["note"].tolist()[0] == 2.0 and np.isnan(of_frame.impute(rows)["note"].tolist()[1])
+    of_array = quietly(CrossCat(**BRIEF), TABLE[["size", "note"]].to_numpy())
+    frame = pd.DataFrame({"x0": [0.5, 0.2], "x1": pd.array([2, None], "Int64")})
+    np.testing.assert_array_equal(of_array.impute(frame)[:, 1], [2.0, np.nan])
+    of_polars = quietly(CrossCat(**BRIEF), pl.DataFrame({"size": TABLE["size"].to_numpy(), "note": [None] * 60}))
+    assert of_polars.impute(rows)["note"].to_list()[0] == 2.0
+
+
+def test_indicators_say_which_cells_are_missing():
+    imputer = quietly(BayesianImputer(CrossCat(**BRIEF), add_indicator=True), TABLE[["size", "note"]].to_numpy())
+    filled = imputer.transform(np.array([[0.5, 7.0], [0.5, np.nan]]))
+    np.testing.assert_array_equal(filled[:, -1], [0.0, 1.0])
+
+
+def test_settings_of_such_a_column_are_not_used():
+    types = {"note": "real"}
+    settings = {
+        "feature_types": types,
+        "feature_params": {"note": {"nu": 3.0}},
+        "feature_grids": {"note": {"nu": [3.0]}},
+    }
+    model = quietly(CrossCat(**BRIEF, **settings), TABLE)
+    assert model.feature_types_["note"] == "categorical"
+    with pytest.raises(ValueError, match="nu"):
+        quietly(CrossCat(**BRIEF, feature_params={"colour": {"nu": 3.0}}), TABLE)
+
+
+@pytest.mark.parametrize("event", ["note > 3", "note == 3", "not note <= 3"])
+def test_events_of_such_a_column_are_refused(event):
+    model = quietly(CrossCat(**BRIEF), TABLE)
+    with pytest.raises(ValueError, match="'note' had no value in fit"):
+        model.probability(event)
+
+
 def test_folds_without_a_value_have_a_score():
     y = (TABLE["size"] > 0.0).to_numpy()
     X = TABLE.assign(note=np.where(np.arange(60) == 7, 1.0, np.nan))

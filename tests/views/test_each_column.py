@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from sklearn_subanneal import CrossCat
+from sklearn_subanneal.columns.left_out_expectations import change_without_cell
 from sklearn_subanneal.views import each_column
 from sklearn_subanneal.views.each_column import predict_each_column
 from sklearn_subanneal.views.views_predictive import left_out, without
@@ -109,6 +110,44 @@ def test_all_columns_at_once_are_as_one_by_one(fitted, most, monkeypatch):
         one, two = average.predict(without(arrays, [j]), j, seen=True, far=False)
         np.testing.assert_allclose(means, one, rtol=1e-9)
         np.testing.assert_allclose(deviations, two, rtol=1e-9)
+
+
+def test_skewed_cells_are_left_out_of_their_distribution_functions(fitted):
+    """Of a cluster of two rows, what is left is the distribution of one more cell beside the other row's."""
+    model, arrays, seen = fitted
+    draw = model._flat_draws()[0]
+    average = left_out(model._models, [draw], seen.of_draws(np.array([0])), arrays)
+    (factor,) = (factor for factor in average.products[0] if 3 in factor.members)
+    (part,) = (part for part in factor.parts if list(part.members) == [3])
+    skewed, prior = model._models[3], draw.column_parameters(model._models)[3]
+    values = skewed.values(arrays)[:, 0]
+    rows = np.flatnonzero(~np.isnan(values) & ~factor.alone)[::5].astype(np.int32)
+    found = part.statistics.cumulative_left_out(skewed.points, rows, factor.labels[rows])
+    for row, own in zip(rows, found, strict=True):
+        others = (factor.labels == factor.labels[row]) & ~np.isnan(values) & (np.arange(N_ROWS) != row)
+        location, scale, nu = normal_parameters(prior, values[others])
+        np.testing.assert_allclose(own, stats.t.cdf(skewed.points, nu, location, scale), atol=1e-5)
+    change, nothing = change_without_cell(skewed, part.statistics, rows, factor.labels[rows])
+    whole = part.statistics.cumulative(skewed.points, factor.n_clusters)[factor.labels[rows]]
+    assert nothing is None
+    np.testing.assert_allclose(change, found - whole, atol=1e-12)
+
+
+def test_noise_of_small_clusters_does_not_predict_itself():
+    """Four rows a cluster: where a cell is in its own prediction, they go together."""
+    rng = np.random.default_rng(0)
+    group, noise = np.repeat(np.arange(15), 4), 0.1 * rng.normal(size=(60, 2))
+    centers = rng.normal(0.0, 8.0, 15)
+    X = np.column_stack([centers[group] + noise[:, 0], np.exp(0.3 * centers[group] + noise[:, 1]), 9.0 * group])
+    settings = {"feature_types": ["real", "skewed", "real"], "covariance_type": "diag", "random_state": 0}
+    model = CrossCat(n_chains=1, n_draws=3, column_start="together", **settings).fit(X)
+    arrays = model.typed_columns(X)
+    average = left_out(model._models, model._flat_draws(), model._seen_rows(arrays), arrays)
+    found = predict_each_column(average, arrays, [0, 1])
+    for j, cells in ((0, found[0][0]), (1, np.log(found[1][0]))):
+        assert np.corrcoef(cells - np.log(X[:, 1]) * (j == 1) - X[:, 0] * (j == 0), noise[:, j])[0, 1] < -0.5
+        within = cells - np.array([cells[group == g].mean() for g in group])
+        assert np.corrcoef(within, noise[:, j])[0, 1] < 0.1
 
 
 def test_means_of_counts_are_those_of_the_other_rows(fitted):
