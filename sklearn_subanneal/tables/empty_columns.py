@@ -40,7 +40,7 @@ def warn_of_empty(columns: list[Column]) -> None:
 
 
 def gaps_of(column: Column, j: int, cells: np.ndarray, X) -> np.ndarray:
-    """Which cells of column j of a table are missing, of which these are typed; of an empty column, as they are given."""
+    """Which cells of column j of a table X are missing: by its typed cells, or of an empty column as they are given."""
     return column_cells(X, j, column.name).gaps() if column.is_empty else is_missing(cells)
 
 
