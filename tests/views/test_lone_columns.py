@@ -33,3 +33,17 @@ def test_columns_of_blocks(group):
     np.testing.assert_allclose(found, left_out(model._models, draws, seen, others).score(others), atol=1e-6)
     found = score_lone_columns(model._models, draws, arrays, [group])[:, 0]
     np.testing.assert_allclose(found, -model.novelty(X, columns=group, seen=False), atol=1e-6)
+
+
+def test_tied_cells_are_left_out_of_the_density_of_their_ties():
+    """Where numbers repeat, those around a cell say how dense they are there, but not the cell itself."""
+    rng = np.random.default_rng(1)
+    X = np.column_stack([np.round(4.0 * rng.normal(size=120)), rng.normal(size=120)])
+    settings = {"covariance_type": "diag", "feature_types": ["real", "real"], "n_chains": 1, "n_draws": 3}
+    model = CrossCat(schedule=SubsampleAnneal(passes=5), random_state=0, **settings).fit(X)
+    arrays, draws = model._encode(X, scored=True), model._flat_draws()
+    values = model._models[0].values(arrays)
+    assert not np.allclose(model._models[0].left_out_log_jacobian(values), model._models[0].log_jacobian(values))
+    others, seen = without(arrays, [1]), model._seen_rows(arrays)
+    found = score_lone_columns(model._models, draws, arrays, [[0]], seen)[:, 0]
+    np.testing.assert_allclose(found, left_out(model._models, draws, seen, others).score(others), atol=1e-6)
