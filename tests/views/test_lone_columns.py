@@ -38,8 +38,9 @@ def test_columns_of_blocks(group):
 def test_tied_cells_are_left_out_of_the_density_of_their_ties():
     """Where numbers repeat, those around a cell say how dense they are there, but not the cell itself."""
     rng = np.random.default_rng(1)
-    X = np.column_stack([np.round(4.0 * rng.normal(size=120)), rng.normal(size=120)])
-    settings = {"covariance_type": "diag", "feature_types": ["real", "real"], "n_chains": 1, "n_draws": 3}
+    tied = np.where(rng.random(120) < 0.6, 10.0 * rng.integers(4, size=120), 30.0 * rng.random(120))
+    X = np.column_stack([tied, tied + rng.normal(size=120)])
+    settings = {"covariance_type": "full", "feature_types": ["real", "real"], "n_chains": 1, "n_draws": 3}
     model = CrossCat(schedule=SubsampleAnneal(passes=5), random_state=0, **settings).fit(X)
     arrays, draws = model._encode(X, scored=True), model._flat_draws()
     values = model._models[0].values(arrays)
