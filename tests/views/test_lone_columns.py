@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from sklearn_subanneal import CrossCat
+from sklearn_subanneal._core.log_space import log_mean_exp
 from sklearn_subanneal.annealing import SubsampleAnneal
+from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.views.lone_columns import score_lone_columns
 from sklearn_subanneal.views.views_predictive import left_out, without
 
@@ -48,3 +50,7 @@ def test_tied_cells_are_left_out_of_the_density_of_their_ties():
     others, seen = without(arrays, [1]), model._seen_rows(arrays)
     found = score_lone_columns(model._models, draws, arrays, [[0]], seen)[:, 0]
     np.testing.assert_allclose(found, left_out(model._models, draws, seen, others).score(others), atol=1e-6)
+    average, cells = left_out(model._models, draws, seen, arrays), DistinctRows.of(model._models, arrays)
+    own = sum(one.left_out_log_jacobian(one.values(arrays)) for one in model._models)
+    weighted = average.log_densities(cells) + average.log_weights[:, None]
+    np.testing.assert_allclose(average.score(arrays), log_mean_exp(weighted, axis=0) + own, atol=1e-6)
