@@ -20,7 +20,7 @@ REASON = "it has no values"
 def empty_column(cell: Cells, types: Mapping[str, CellType]) -> tuple[Column, list[np.ndarray]]:
     """The column of cells that are all missing, and its typed cells.
 
-    It is modelled as one of a single category, which nobody has seen: whatever the model says of it has probability 1.
+    It is modelled as a column of a single category, of which no cell is observed: it adds nothing to any density.
     """
     described = {"dtype": cell.dtype, "levels": cell.levels, "ordered": cell.ordered, "reason": REASON}
     column = Column(cell.name, types["categorical"], np.array([np.nan]), **described, is_empty=True)
