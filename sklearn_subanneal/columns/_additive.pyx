@@ -9,7 +9,7 @@ from sklearn_subanneal._core._math cimport padded
 from sklearn_subanneal._core._random cimport categorical
 from sklearn_subanneal.columns._base cimport MAX_GRID, ColumnStatistics, LogQueue
 
-from sklearn_subanneal.columns._base import as_grid, check_state
+from sklearn_subanneal.columns._base import as_grid, check_slots, check_state
 from sklearn_subanneal.columns.slab import zeros
 
 
@@ -202,6 +202,18 @@ cdef class AdditiveStatistics(ColumnStatistics):
         self, Py_ssize_t axis, const double* grid, Py_ssize_t n_grid, Py_ssize_t n_clusters, double* out
     ) noexcept nogil:
         pass
+
+    def without_rows(self, const int32_t[::1] rows, const int32_t[::1] slots):
+        """New statistics, of which slot i is slot ``slots[i]`` of these without ``rows[i]``, one of its rows."""
+        cdef AdditiveStatistics out = self.twin()
+        cdef Py_ssize_t i, n = rows.shape[0]
+        check_slots(slots, self.capacity)
+        out.make_room(n + 1)
+        with nogil:
+            for i in range(n):
+                out.copy(self, slots[i], i)
+                out.change_row(rows[i], i, False)
+        return out
 
     def get_state(self, Py_ssize_t n_clusters):
         """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""

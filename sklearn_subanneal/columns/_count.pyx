@@ -294,22 +294,13 @@ cdef class CountStatistics(AdditiveStatistics):
     def conditional_moments(self, values, Py_ssize_t n_clusters):
         """Predictive means and variances (n_rows, n_clusters, 1)."""
         state, shape = self.get_state(n_clusters), (len(values), n_clusters, 1)
-        mean, variance = self.moments_given(state["count"], state["total"])
-        return np.broadcast_to(mean[:, None], shape), np.broadcast_to(variance[:, None], shape)
-
-    def moments_left_out(self, rows, slots):
-        """Predictive means and variances (n_rows,) of the slot of each row, whose cell is observed, without the row."""
-        cdef CountData data = self.data
-        state = self.get_state(max(slots, default=0) + 1)
-        return self.moments_given(state["count"][slots] - 1.0, state["total"][slots] - np.asarray(data.cells)[rows])
-
-    def moments_given(self, count, total):
-        """Predictive means and variances of clusters of so many cells with these totals."""
-        a = self.prior.shape + total
+        a = self.prior.shape + state["total"]
         if self.size == 0.0:
-            b = self.prior.rate + count
-            return a / b, a * (b + 1.0) / b**2
-        b = self.other + self.size * count
-        mean = self.size * a / (b - 1.0)
-        square = mean * self.size * (a + 1.0) / (b - 2.0)
-        return mean, mean + square * (1.0 + 1.0 / self.size) - mean**2
+            b = self.prior.rate + state["count"]
+            mean, variance = a / b, a * (b + 1.0) / b**2
+        else:
+            b = self.other + self.size * state["count"]
+            mean = self.size * a / (b - 1.0)
+            square = mean * self.size * (a + 1.0) / (b - 2.0)
+            variance = mean + square * (1.0 + 1.0 / self.size) - mean**2
+        return np.broadcast_to(mean[:, None], shape), np.broadcast_to(variance[:, None], shape)

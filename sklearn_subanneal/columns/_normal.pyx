@@ -262,7 +262,8 @@ cdef class NormalStatistics(AdditiveStatistics):
     def conditional_moments(self, values, Py_ssize_t n_clusters):
         """Predictive means and variances (n_rows, n_clusters, 1); variances bounded as in ``variance_factor``."""
         location, square, free = self.conditional_t(values, n_clusters)
-        return location, square * np.array([variance_factor(nu) for nu in free[0]])[:, None]
+        values, places = np.unique(free[0], return_inverse=True)
+        return location, square * np.array([variance_factor(nu) for nu in values])[places, None]
 
     def conditional_t(self, values, Py_ssize_t n_clusters):
         """The t distribution of a new cell in each cluster, the same in all rows.
@@ -305,18 +306,7 @@ cdef class NormalStatistics(AdditiveStatistics):
         spread = np.maximum(spread, self.prior.nu * self.prior.sigma2)
         return location - (cells - location) / (kappa - 1), spread * kappa / (kappa - 1) / (free - 1), free - 1
 
-    def moments_left_out(self, rows, slots):
-        """Predictive means and variances (n_rows,) as ``conditional_moments``, of ``t_left_out``."""
-        location, square, free = self.t_left_out(rows, slots)
-        values, places = np.unique(free, return_inverse=True)
-        return location, square * np.array([variance_factor(nu) for nu in values])[places]
-
     def cumulative(self, points, Py_ssize_t n_clusters):
         """Predictive probabilities (n_clusters, n_points) of a value at or below each point."""
         location, square, free = self.conditional_t(np.empty((1, 1)), n_clusters)
         return stdtr(free[0][:, None], (points - location[0]) / np.sqrt(square[0]))
-
-    def cumulative_left_out(self, points, rows, slots):
-        """The same (n_rows, n_points) in the slot of each row, whose cell is observed, without the row."""
-        location, square, free = (a[:, None] for a in self.t_left_out(rows, slots))
-        return stdtr(free, (points - location) / np.sqrt(square))

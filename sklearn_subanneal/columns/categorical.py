@@ -102,8 +102,8 @@ class Categorical(ColumnModel):
     def n_values(self):
         return len(self.parameters["alpha"])
 
-    def expectations(self, column, values, weights):
-        return weights @ column.probabilities(weights.shape[1]), None
+    def cluster_expectations(self, column, n_clusters):
+        return column.probabilities(n_clusters), None
 
     def probabilities(self, first):
         known = first[:, : len(self.parameters["alpha"])]

@@ -263,23 +263,32 @@ class ColumnModel:
         """Hyperparameters in the units of the data, under the names that ``feature_params`` uses."""
         return dict(parameters)
 
+    def cluster_expectations(self, column: ColumnStatistics, n_clusters: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Quantities to average over clusters and draws, here the first two moments; ``summary`` predicts from them.
+
+        Returns
+        -------
+        first, second : ndarray of shape (n_clusters, n_values) each; ``second`` may be None
+        """
+        mean, variance = (moment[0] for moment in column.conditional_moments(np.empty((1, 1)), n_clusters))
+        return mean, variance + mean**2
+
     def expectations(
         self, column: ColumnStatistics, values: np.ndarray, weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Quantities to average over clusters and draws, here the first two moments; ``summary`` predicts from them.
+        """Averages of ``cluster_expectations``; of a block, given the observed cells of the rows.
 
         Parameters
         ----------
         column : ColumnStatistics
-        values : ndarray of shape (n_rows, width)
-        weights : ndarray of shape (n_rows, n_clusters)
+        values, weights : ndarray of shape (n_rows, width) and (n_rows, n_clusters)
 
         Returns
         -------
         first, second : ndarray of shape (n_rows, n_values) each; ``second`` may be None
         """
-        mean, variance = (moment[0] for moment in column.conditional_moments(values[:1], weights.shape[1]))
-        return weights @ mean, weights @ (variance + mean**2)
+        first, second = self.cluster_expectations(column, weights.shape[1])
+        return weights @ first, None if second is None else weights @ second
 
     def limits_of_means(self, far: bool) -> np.ndarray | None:
         """Where the expectations of a draw are, (2, width) in standard units; None: anywhere.

@@ -103,10 +103,10 @@ class Cyclic(ColumnModel):
     def report(self, parameters):
         return parameters | {"mu": self.restore(np.array([parameters["mu"]]))[0]}
 
-    def expectations(self, column, values, weights):
+    def cluster_expectations(self, column, n_clusters):
         """The expected unit vector: angles have no mean of their own."""
-        mean, variance = (moment[0, :, 0] for moment in column.conditional_moments(values[:1], weights.shape[1]))
-        return weights @ ((1.0 - variance) * np.array([np.cos(mean), np.sin(mean)])).T, None
+        mean, variance = (moment[0, :, 0] for moment in column.conditional_moments(np.empty((1, 1)), n_clusters))
+        return ((1.0 - variance) * np.array([np.cos(mean), np.sin(mean)])).T, None
 
     def interval_probabilities(self, column, intervals, n_clusters):
         # A cell is the direction of its cluster, von Mises, plus a von Mises deviation: Fourier coefficients multiply.

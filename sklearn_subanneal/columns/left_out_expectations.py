@@ -1,4 +1,4 @@
-"""change_without_cell: what a cluster says of a cell, when the cell itself is taken out of it."""
+"""change_without_cells: what clusters say of the cells of their rows, each cell taken out of its own cluster."""
 
 from __future__ import annotations
 
@@ -7,30 +7,40 @@ import numpy as np
 from sklearn_subanneal.columns._base import ColumnStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 
+# So many quantities of clusters without a cell are held at once: 8 MB.
+MOST_AT_ONCE = 1_000_000
 
-def change_without_cell(
-    model: ColumnModel, column: ColumnStatistics, rows: np.ndarray, slots: np.ndarray
-) -> tuple[np.ndarray, np.ndarray | None] | None:
+
+def change_without_cells(
+    model: ColumnModel, column: ColumnStatistics, cells: np.ndarray, rows: np.ndarray, slots: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
     """What :meth:`ColumnModel.expectations` averages, of the clusters of rows without the row, less that with it.
 
     Parameters
     ----------
     model : ColumnModel
-        Real, skewed or a count; of other types there is no answer, None.
+        Of a single column.
     column : ColumnStatistics
+    cells : ndarray of shape (n_rows,)
+        Of these rows, all observed.
     rows, slots : ndarray of int32, shape (n_rows,)
-        Rows of the data whose cells are observed, and their clusters, which have other rows, too.
+        Rows of the data, and their clusters, which have other rows, too.
 
     Returns
     -------
-    first, second : ndarray of shape (n_rows, n_values) each; ``second`` is None for a skewed column
+    first, second : ndarray of shape (n_rows, n_values) each; ``second`` may be None
     """
-    if not hasattr(column, "moments_left_out"):
-        return None
-    n_clusters = int(slots.max(initial=0)) + 1
-    if model.kind == "skewed":
-        whole = column.cumulative(model.points, n_clusters)[slots]
-        return column.cumulative_left_out(model.points, rows, slots) - whole, None
-    mean, variance = (own[0, slots, 0] for own in column.conditional_moments(np.empty((1, 1)), n_clusters))
-    alone, of_others = column.moments_left_out(rows, slots)
-    return (alone - mean)[:, None], (of_others + alone**2 - variance - mean**2)[:, None]
+    # Rows of one cluster with the same category leave the same cluster.
+    if model.discrete:
+        _, some, places = np.unique(np.stack([slots, cells]), axis=1, return_index=True, return_inverse=True)
+    else:
+        some, places = np.arange(len(rows)), slice(None)
+    whole = model.cluster_expectations(column, int(slots.max(initial=0)) + 1)
+    n_values = whole[0].shape[1]
+    step, parts = max(MOST_AT_ONCE // n_values, 1), []
+    for at in range(0, max(len(some), 1), step):
+        own = some[at : at + step]
+        alone = model.cluster_expectations(column.without_rows(rows[own], slots[own]), len(own))
+        parts.append([None if a is None else a - w[slots[own]] for a, w in zip(alone, whole, strict=True)])
+    first, second = zip(*parts, strict=True)
+    return np.concatenate(first)[places], None if second[0] is None else np.concatenate(second)[places]

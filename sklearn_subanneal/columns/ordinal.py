@@ -74,8 +74,8 @@ class Ordinal(ColumnModel):
     def n_values(self):
         return len(self.parameters["cuts"]) + 1
 
-    def expectations(self, column, values, weights):
-        return weights @ column.probabilities(weights.shape[1]), None
+    def cluster_expectations(self, column, n_clusters):
+        return column.probabilities(n_clusters), None
 
     def summary(self, first, second):
         """The median level, and the probability that it is another."""

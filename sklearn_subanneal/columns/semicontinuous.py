@@ -153,19 +153,18 @@ class Semicontinuous(Real):
     def report(self, parameters):
         return {"alpha": parameters["alpha"], **super().report(parameters), "atoms": self.atoms}
 
-    def expectations(self, column, values, weights):
+    def cluster_expectations(self, column, n_clusters):
         """First moment and probabilities of the atoms; second moment.
 
         Of a transformed rest, in place of the moments: the probabilities that a cell is one of the rest and at most
         each of the ``points``.
         """
-        shares = column.shares(weights.shape[1])
+        shares = column.shares(n_clusters)
         if self.has_moments:
-            first, second = super().expectations(column, values, weights)
+            first, second = super().cluster_expectations(column, n_clusters)
         else:
-            below = self._rest(column, weights.shape[1]).cumulative(self.points, weights.shape[1])
-            first, second = weights @ (shares[:, :1] * below), None
-        return np.column_stack([first, weights @ shares[:, 1:]]), second
+            first, second = shares[:, :1] * self._rest(column, n_clusters).cumulative(self.points, n_clusters), None
+        return np.column_stack([first, shares[:, 1:]]), second
 
     def summary(self, first, second):
         if self.has_moments:

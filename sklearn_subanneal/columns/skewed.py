@@ -58,9 +58,9 @@ class Skewed(Real):
         model = cls._bound(name, sources, cells, own, learn, grids, transform)
         return replace(model, points=points_between(model.values([cells] * (sources[0] + 1))))
 
-    def expectations(self, column, values, weights):
+    def cluster_expectations(self, column, n_clusters):
         """The distribution function at ``points``."""
-        return weights @ column.cumulative(self.points, weights.shape[1]), None
+        return column.cumulative(self.points, n_clusters), None
 
     def summary(self, first, second):
         """Median, and half the distance between the quantiles 0.159 and 0.841."""

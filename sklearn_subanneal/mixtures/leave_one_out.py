@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_subanneal._core.log_space import log_sum_exp
 from sklearn_subanneal.columns._block_cells import cells_left_out, moments_left_out, rows_left_out, t_left_out
-from sklearn_subanneal.columns.left_out_expectations import change_without_cell
+from sklearn_subanneal.columns.left_out_expectations import change_without_cells
 from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.mixtures.parts import Part
 from sklearn_subanneal.mixtures.predictive import Predictive
@@ -114,15 +114,13 @@ class LeaveOneOut(Predictive):
         return out
 
     def _of_single(self, models, part, cells, weights, places):
-        """Expectations of a single column of numbers without the cells of the rows; other types have them in theirs."""
+        """Expectations of a single column without the cells of the rows."""
         (m,), found = part.members, super().expectations(models, part, cells, weights)
         if m not in self.cells:
             return found
         known = ~is_missing(self.cells[m][places[1]])
         others, rows, own = (place[known] for place in places)
-        change = change_without_cell(models[m], part.statistics, rows, own)
-        if change is None:
-            return found
+        change = change_without_cells(models[m], part.statistics, self.cells[m][rows], rows, own)
         shares = np.broadcast_to(weights, (cells.n_rows, self.n_clusters + 1))[others, own][:, None]
         out = []
         for moment, own_change in zip(found[m], change, strict=True):
