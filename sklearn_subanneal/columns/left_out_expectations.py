@@ -22,7 +22,7 @@ def change_without_cells(
         Of a single column.
     column : ColumnStatistics
     cells : ndarray of shape (n_rows,)
-        Of these rows, all observed.
+        Of these rows, all observed; there is one at least.
     rows, slots : ndarray of int32, shape (n_rows,)
         Rows of the data, and their clusters, which have other rows, too.
 
@@ -30,15 +30,13 @@ def change_without_cells(
     -------
     first, second : ndarray of shape (n_rows, n_values) each; ``second`` may be None
     """
-    # Rows of one cluster with the same category leave the same cluster.
-    if model.discrete:
-        _, some, places = np.unique(np.stack([slots, cells]), axis=1, return_index=True, return_inverse=True)
-    else:
-        some, places = np.arange(len(rows)), slice(None)
+    # Rows of one cluster with the same value leave the same cluster.
+    values, codes = np.unique(cells, return_inverse=True)
+    _, some, places = np.unique(slots * len(values) + codes, return_index=True, return_inverse=True)
     whole = model.cluster_expectations(column, int(slots.max(initial=0)) + 1)
     n_values = whole[0].shape[1]
     step, parts = max(MOST_AT_ONCE // n_values, 1), []
-    for at in range(0, max(len(some), 1), step):
+    for at in range(0, len(some), step):
         own = some[at : at + step]
         alone = model.cluster_expectations(column.without_rows(rows[own], slots[own]), len(own))
         parts.append([None if a is None else a - w[slots[own]] for a, w in zip(alone, whole, strict=True)])

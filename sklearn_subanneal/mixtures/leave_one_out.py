@@ -8,6 +8,7 @@ import numpy as np
 
 from sklearn_subanneal._core.log_space import log_sum_exp
 from sklearn_subanneal.columns._block_cells import cells_left_out, moments_left_out, rows_left_out, t_left_out
+from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.left_out_expectations import change_without_cells
 from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
 from sklearn_subanneal.mixtures.parts import Part
@@ -95,9 +96,11 @@ class LeaveOneOut(Predictive):
         return out
 
     def expectations(self, models, part: Part, cells: DistinctRows, weights: np.ndarray):
-        others, rows, own = self._others(cells)
         if not part.is_block:
-            return self._of_single(models, part, cells, weights, (others, rows, own))
+            # What is expected of a cell that is observed, nobody asks.
+            observed = cells.observed_in(part.members[0])
+            return self.expectations_without(models, part, cells, weights, observed is not None and ~observed)
+        others, rows, own = self._others(cells)
         # A new array: the weight of the own cluster is taken out, and its moments, without the row, are added.
         weights = np.array(np.broadcast_to(weights, (cells.n_rows, self.n_clusters + 1)))
         share = weights[others, own][:, None]
@@ -113,13 +116,22 @@ class LeaveOneOut(Predictive):
             out[m] = first, second
         return out
 
-    def _of_single(self, models, part, cells, weights, places):
-        """Expectations of a single column without the cells of the rows."""
+    def expectations_without(
+        self, models: list[ColumnModel], part: Part, cells: DistinctRows, weights: np.ndarray, asked: np.ndarray | bool
+    ) -> dict[int, tuple[np.ndarray, np.ndarray | None]]:
+        """Expectations of a single column, the cells of the rows that are ``asked`` taken out of their clusters.
+
+        ``asked`` is one bool for all rows, or one for each.
+        """
         (m,), found = part.members, super().expectations(models, part, cells, weights)
-        if m not in self.cells:
+        if m not in self.cells or not np.any(asked):
             return found
-        known = ~is_missing(self.cells[m][places[1]])
-        others, rows, own = (place[known] for place in places)
+        others, rows, own = self._others(cells)
+        # A cell that was missing in the table is in no cluster.
+        known = ~is_missing(self.cells[m][rows]) & np.broadcast_to(asked, cells.n_rows)[others]
+        if not known.any():
+            return found
+        others, rows, own = others[known], rows[known], own[known]
         change = change_without_cells(models[m], part.statistics, self.cells[m][rows], rows, own)
         shares = np.broadcast_to(weights, (cells.n_rows, self.n_clusters + 1))[others, own][:, None]
         out = []

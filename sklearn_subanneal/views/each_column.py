@@ -52,7 +52,7 @@ def predict_each_column(
                     if part.is_block or j not in wanted:
                         continue
                     weights = share * softmax(joint - densities, axis=1)
-                    moments = factor.expectations(average.models, part, cells, weights)[j]
+                    moments = factor.expectations_without(average.models, part, cells, weights, True)[j]
                     ends = average.models[j].limits_of_means(False)
                     one, two = limited_moments(*moments, np.full((cells.n_rows, 1), share), ends)
                     first[j], second[j] = first[j] + one, None if two is None else second[j] + two
