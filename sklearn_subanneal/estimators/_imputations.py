@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from sklearn_subanneal._core.arguments import checked_flag
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
@@ -122,8 +125,12 @@ class Imputations:
                     column[some] = values
         return filled, spreads
 
-    def _refinements(self, X) -> Refinements:
-        """Those of the columns of the training table X that are neither split nor derived."""
+    def _refinements(self, X, seconds: float = inf) -> Refinements:
+        """Those of the columns of the training table X that are neither split nor derived.
+
+        After half of the time no further pool is begun, and at its end no further regression.
+        """
+        start = clock.now()
         arrays, models = self._encode(X), self._models
         columns = [
             at[0]
@@ -135,8 +142,8 @@ class Imputations:
         modelled = [array[self._copies.rows] for array in arrays]
         discrete = [j for j in columns if models[j].discrete]
         return Refinements(
-            *learned_pools(models, self._draws, labels, modelled, left_out, discrete),
-            *learned_regressions(models, self._flat_draws(), left_out, columns),
+            *learned_pools(models, self._draws, labels, modelled, left_out, discrete, start + seconds / 2.0),
+            *learned_regressions(models, self._flat_draws(), left_out, columns, start + seconds),
         )
 
     def sample_imputations(self, X, n_imputations: int = 20, random_state=None) -> list:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from numbers import Integral
 from typing import Any, Self
 
@@ -38,7 +39,8 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
     columns, a case of stacking (Wolpert, 1992), where that lowers the errors of rows that are left out. Of categories
     and levels, at most 100 columns are refined, those that miss most cells in ``fit``. Dates, angles and semicontinuous
     columns are filled as by :meth:`CrossCat.impute`, and the draws of multiple imputation are those of the posterior.
-    All this is learned after the fit of the model, beyond a ``time_limit`` of it.
+    All this is learned after the fit of the model, of columns that miss many cells first; with a ``time_limit`` of the
+    model, as long again as one chain may take, and then no further column is begun.
 
     Parameters
     ----------
@@ -154,7 +156,10 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
             of_rows = row_metadata(X, sample_weight, strata)
             self.estimator_ = fitted_inner(self, X, **of_rows)
             is_refined = isinstance(self.estimator_, Imputations)
-            self._refinements = self.estimator_._refinements(X) if is_refined else None
+            self._refinements = None
+            if is_refined:
+                limit = self.estimator_.time_limit
+                self._refinements = self.estimator_._refinements(X, inf if limit is None else limit)
             missing = self._missing(X)
             present = of_rows.get("sample_weight", np.ones(len(missing))) > 0
             self.indicated_ = np.flatnonzero(missing[present].any(axis=0))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.views.draws import ViewsDraw
@@ -35,6 +37,7 @@ def learned_pools(
     arrays: list[np.ndarray],
     left_out: LeftOutRows,
     columns: Iterable[int],
+    until: float = inf,
 ) -> tuple[np.ndarray, list[LogarithmicPool]]:
     """The pools of some discrete columns that have two to a thousand categories: of those that miss most cells.
 
@@ -43,6 +46,9 @@ def learned_pools(
     models, chains, labels, arrays, left_out
         As of :func:`learned_pool`; cells of the columns may be missing.
     columns : iterable of int
+    until : float, default=inf
+        From this time on, of the ``clock`` of chains, no further pool is begun. Those of columns that miss most cells
+        come first.
 
     Returns
     -------
@@ -56,7 +62,7 @@ def learned_pools(
         for j in columns
         if 2 <= models[j].n_values <= MOST_CATEGORIES and np.ptp(arrays[j][~is_missing(arrays[j])]) > 0
     ]
-    columns = sorted(sorted(able, key=lambda j: -np.count_nonzero(is_missing(arrays[j])))[:MOST_POOLS])
+    columns = sorted(able, key=lambda j: -np.count_nonzero(is_missing(arrays[j])))[:MOST_POOLS]
     most = max(min(MOST_ROWS, MOST_ROWS_OF_ALL // max(len(columns), 1)), FEWEST_ROWS)
     n_views, n_each = max(len(chain[-1].views) for chain in chains), len(chains[0])
     n_used = int(np.clip(MOST_OPINIONS // max(n_views * len(chains) * len(columns), 1), 1, n_each))
@@ -65,11 +71,13 @@ def learned_pools(
     chains = [[chain[s] for s in used] for chain in chains]
     labels = [labels[s] for s in numbers]
     left_out = replace(left_out, seen=left_out.seen.of_draws(numbers))
-    if not columns:
+    if not columns or clock.now() >= until:
         return numbers, []
     limit = most_rows(models, chains, max(models[j].n_values for j in columns))
-    shared, pools = LeftOutEvidence.of(models, chains, left_out.some(min(SHARED * most, limit))), []
+    shared, pools = LeftOutEvidence.of(models, chains, left_out.some(min(SHARED * most, limit))), {}
     for j in columns:
+        if clock.now() >= until:
+            break
         known = ~is_missing(arrays[j])
         of_rows = [own[:, known] for own in labels], [array[known] for array in arrays]
         rows = left_out.take(np.flatnonzero(~is_missing(left_out.arrays[j]))).some(most)
@@ -80,5 +88,5 @@ def learned_pools(
         evidence = None
         if len(found) >= ENOUGH * min(len(rows.counts), limit):
             evidence = shared.take(found[np.linspace(0, len(found) - 1, min(len(found), most)).astype(int)])
-        pools.append(learned_pool(models, chains, *of_rows, rows, j, evidence))
-    return numbers, pools
+        pools[j] = learned_pool(models, chains, *of_rows, rows, j, evidence)
+    return numbers, [pools[j] for j in sorted(pools)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from sklearn.linear_model import RidgeCV
 
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.transforms import Transform
 from sklearn_subanneal.tables.cells import is_missing
@@ -119,7 +121,7 @@ class ResidualRegression:
 
 
 def learned_regressions(
-    models: list[ColumnModel], draws: list[ViewsDraw], rows: LeftOutRows, columns: Iterable[int]
+    models: list[ColumnModel], draws: list[ViewsDraw], rows: LeftOutRows, columns: Iterable[int], until: float = inf
 ) -> tuple[Regressors | None, list[ResidualRegression]]:
     """The regressions of columns of numbers, from training rows.
 
@@ -133,6 +135,9 @@ def learned_regressions(
         Training rows, evenly spaced.
     columns : iterable of int
         Those to be predicted.
+    until : float, default=inf
+        From this time on, of the ``clock`` of chains, no further regression is begun. Those of columns that miss most
+        cells come first.
 
     Returns
     -------
@@ -142,8 +147,9 @@ def learned_regressions(
         Of those columns whose errors the others tell.
     """
     columns = [j for j in columns if models[j].kind in NUMBERS]
-    if not columns:
+    if not columns or clock.now() >= until:
         return None, []
+    columns.sort(key=lambda j: -np.count_nonzero(is_missing(rows.arrays[j])))
     rows = rows.some(max(min(MOST_ROWS, MOST_ROWS_OF_ALL // len(columns)), FEWEST_ROWS))
     some = np.unique(np.linspace(0, len(draws) - 1, MOST_DRAWS).astype(int))
     average = left_out(models, [draws[s] for s in some], rows.seen.of_draws(some), rows.arrays)
@@ -152,6 +158,8 @@ def learned_regressions(
     values, regressions = regressors.values(filled), []
     predictions = predict_each_column(average, rows.arrays, [j for j in columns if not models[j].joint])
     for j in columns:
+        if clock.now() >= until:
+            break
         known = np.flatnonzero(~is_missing(rows.arrays[j]))
         if len(known) < FEWEST_ROWS:
             continue
@@ -169,7 +177,7 @@ def learned_regressions(
         )
         if found is not None:
             regressions.append(found)
-    return regressors, regressions
+    return regressors, sorted(regressions, key=lambda regression: regression.column)
 
 
 def _regression(column, transform, prediction, cells, regressors, counts) -> ResidualRegression | None:

@@ -134,6 +134,17 @@ def test_any_of_the_models(table):
     assert not first.equals(second)
 
 
+def test_learning_has_as_much_time_as_a_chain(table, monkeypatch):
+    """Where the time is over at once, cells are those of the model alone."""
+    _, gaps, _ = table
+    handed, learned = [], CrossCat._refinements
+    monkeypatch.setattr(CrossCat, "_refinements", lambda *given: handed.append(given[-1]) or learned(*given[:2], 0.0))
+    imputer = BayesianImputer(clone(BRIEF).set_params(time_limit=0.5), random_state=0).fit(gaps)
+    BayesianImputer(BRIEF, random_state=0).fit(gaps)
+    assert handed == [0.5, np.inf]
+    pd.testing.assert_frame_equal(imputer.transform(gaps), imputer.estimator_.impute(gaps))
+
+
 def test_equal_seeds_give_equal_tables(table):
     _, gaps, _ = table
     imputer = BayesianImputer(BRIEF, n_imputations=2, random_state=3).fit(gaps)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from sklearn_subanneal import CrossCat
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.views import column_pools
 from sklearn_subanneal.views.column_pools import learned_pools
 from sklearn_subanneal.views.left_out_rows import LeftOutRows
@@ -63,6 +66,18 @@ def test_columns_that_miss_most_cells_come_first(fitted, monkeypatch):
     monkeypatch.setattr(column_pools, "MOST_POOLS", 2)
     more = [np.where(np.arange(N_ROWS) < 9 * (j in (2, 3)), -1, array) for j, array in enumerate(modelled)]
     assert learned_pools(model._models, model._draws, labels, more, rows, [1, 2, 3, 4])[1] == [2, 3]
+
+
+@pytest.mark.parametrize(("until", "expected"), [(0.0, []), (1.5, [3]), (2.5, [1, 3]), (9.0, [1, 2, 3])])
+def test_no_pool_is_begun_when_time_is_over(fitted, monkeypatch, until, expected):
+    """Of three columns, 3 misses most cells and 2 fewest; the clock goes on by one with each look at it."""
+    model, _, labels, modelled, rows = fitted
+    ticks = itertools.count()
+    monkeypatch.setattr(clock, "now", lambda: float(next(ticks)))
+    monkeypatch.setattr(column_pools, "learned_pool", lambda *given: given[-2])
+    missing = {1: 9, 2: 0, 3: 12}
+    more = [np.where(np.arange(N_ROWS) < missing.get(j, 0), -1, array) for j, array in enumerate(modelled)]
+    assert learned_pools(model._models, model._draws, labels, more, rows, [1, 2, 3], until)[1] == expected
 
 
 def test_rows_are_those_in_which_the_column_is_known(fitted, monkeypatch):

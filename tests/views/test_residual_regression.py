@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
 from sklearn_subanneal import BayesianImputer, CrossCat, load, save
+from sklearn_subanneal.annealing import clock
+from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.views import residual_regression
 from sklearn_subanneal.views.left_out_rows import LeftOutRows
 from sklearn_subanneal.views.refinements import Refinements
@@ -167,6 +171,19 @@ def test_rows_are_fewer_where_columns_are_many(fitted, monkeypatch):
     # Of 30 rows, those with the cell.
     assert len(handed) == 3 and all(20 <= n < 30 for n in handed)
     assert learned_regressions(model._models, model._flat_draws(), rows, [COLOUR, GRADE, ANGLE]) == (None, [])
+
+
+@pytest.mark.parametrize(("until", "expected"), [(0.0, 0), (1.5, 1), (2.5, 2)])
+def test_no_regression_is_begun_when_time_is_over(fitted, monkeypatch, until, expected):
+    model, _, rows = fitted
+    ticks, handed = itertools.count(), []
+    monkeypatch.setattr(clock, "now", lambda: float(next(ticks)))
+    monkeypatch.setattr(residual_regression, "_regression", lambda column, *given: handed.append(column))
+    learned_regressions(model._models, model._flat_draws(), rows, range(6), until)
+    assert len(handed) == expected
+    gaps = [np.count_nonzero(is_missing(array)) for array in rows.arrays]
+    numbers = [j for j, model in enumerate(model._models) if model.kind in residual_regression.NUMBERS]
+    assert handed == sorted(numbers, key=lambda j: -gaps[j])[:expected]
 
 
 def test_noise_tells_nothing_of_errors(fitted):
