@@ -228,9 +228,9 @@ for view in clusters:
 # The same with CrossCat
 # ----------------------
 #
-# :class:`~sklearn_subanneal.CrossCat` does this with faster moves, for columns of any type, with missing cells, and
-# mostly with :doc:`subsample annealing <annealing_explained>`. It has two independent samplers, the *chains*, and two
-# more unless these agree almost perfectly, and keeps ten draws of each. The draw that is most like the others is
+# :class:`~sklearn_subanneal.CrossCat` does this with faster moves, for columns of any type, with missing cells, and in
+# most chains with :doc:`subsample annealing <annealing_explained>`. It has two independent samplers, the *chains*, and
+# two more unless these agree almost perfectly, and keeps ten draws of each. The draw that is most like the others is
 # printed and shown here, after most small clusters that other draws do not have were merged with others:
 
 model = CrossCat(random_state=0).fit(people)
@@ -308,10 +308,12 @@ assert gain["two stories"] > 0.05 > abs(gain["one story"])
 # When not to use it
 # ------------------
 #
-# **One column has to be predicted, and nothing else.** So far all columns were yes or no. Numbers can be correlated
-# within a cluster, too (below, *How to read the views*), but only linearly: a curve is approximated by straight pieces,
-# one for each cluster. A regressor that is made for the task learns only y given x, while CrossCat describes x as well.
-# The error of scikit-learn's Gaussian process is a third of CrossCat's here, though the curves look alike:
+# **One column has to be predicted, and is a smooth curve of few others.** ``CrossCatRegressor`` and
+# ``CrossCatClassifier`` predict one column by a CrossCat, and in many tables as well as other methods do: compare by
+# cross-validation. But numbers are correlated within a cluster only linearly (below, *How to read the views*): a curve
+# is approximated by straight pieces, one for each cluster. A regressor that is made for the task learns only y given x,
+# while CrossCat describes x as well. The error of scikit-learn's Gaussian process is a third of CrossCat's here, though
+# the curves look alike:
 
 rng = np.random.default_rng(0)
 x = rng.uniform(-6, 6, (300, 1))
@@ -348,16 +350,21 @@ hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30]
 n_views = {}
 for covariance in ("auto", "diag"):
     fit = CrossCat(covariance_type=covariance, random_state=0).fit(hospitals)
-    n_views[covariance] = fit.n_views_
+    n_views[covariance], n_missed = fit.n_views_, len(fit.contradictions(hospitals))
     sizes = np.bincount(fit.column_labels_)
-    print(f"covariance_type={covariance!r}: {fit.n_views_} views, of {', '.join(map(str, sizes))} columns")
-assert n_views["diag"] > n_views["auto"]
+    print(f"covariance_type={covariance!r}: {fit.n_views_} views, of {', '.join(map(str, sizes))} columns;", end=" ")
+    print(f"{n_missed} of {30 * 29 // 2} pairs are independent in the model, but not by a test")
+assert n_views["diag"] > n_views["auto"] and n_missed > 30 * 29 / 4
 
 # %%
+# The ``DependenceWarning`` is that of the second fit. With ``"diag"``, more than half of all pairs of columns are in
+# different views although a rank correlation shows that they depend on one another; ``contradictions`` lists these
+# pairs. So such views show which columns go together best, and not which are independent. Why this is so:
+#
 # **Two columns in different views need not be independent.** A column is in one view only. If it is nearly a copy of
 # another column, it stays with its copy, and a weaker dependence on further columns is lost. Below, a and b are
-# correlated, and each has a copy. The fit has not the default, but ``covariance_type="diag"``, by which columns are
-# independent within a cluster: a column and its copy then need many narrow clusters. If all four were in one view, it
+# correlated, and each has a copy. The fit does not use the default, but ``covariance_type="diag"``: columns are
+# independent within a cluster. A column and its copy then need many narrow clusters. If all four were in one view, it
 # would need a narrow cluster for each combination of a value of a and a value of b: too many. So b goes to another
 # view, and its correlation with a is lost. (With the default this happens less, since correlated numbers usually share
 # a view.)
@@ -378,11 +385,12 @@ assert fit.dependence_[0, 2] < 0.1 and fit.dependence_[0, 1] > 0.9
 # default, numbers that have little to do with one another may share a view. ``relatedness`` says how strong a
 # dependence is, on the scale of a correlation; but like ``dependence_`` it describes the model, and not the table: for
 # a and b the relatedness is 0, although their correlation is about 0.5.
-# What the model misses is found by an ordinary correlation, or by the tests of the command ``report``.
+# What the model misses is found by ``contradictions``, by an ordinary correlation, or by the tests of the command
+# ``report``.
 #
 # In short: use CrossCat to see what a table of many columns is about (of numbers, with ``"diag"``), to fill in its
 # missing cells, to find odd cells, and to ask many questions of one fit. Use
-# :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` for a single clustering, and a regressor or classifier for a single
-# target.
+# :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` for a single clustering; and for a single target compare
+# :class:`~sklearn_subanneal.CrossCatRegressor` or :class:`~sklearn_subanneal.CrossCatClassifier` with other methods.
 #
 # Next: :doc:`why chains disagree <chains_explained>`.

@@ -1,4 +1,4 @@
-"""Why a row is odd: its cells in the order of their odds of being errors, with what the rest of the row lets expect."""
+"""Why a row is odd: its cells in the order of their odds of being errors, and what the rest of the row makes expected."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ def _of_cells(source, anomalies) -> Iterator[KeyFinding]:
         among = "" if anomalies.n_scored == n_rows else f" of {anomalies.n_scored:,} rows that were searched"
         text = (
             f"The most improbable cell{among} is {cell.column} in {source.row_names[cell.row]}: {cell.value}, where "
-            f"the rest of the row lets expect {cell.expected}; it is {'more than ' * (times >= MOST_TIMES)}"
+            f"{cell.expected} would be expected from the rest of the row; it is {'more than ' * (times >= MOST_TIMES)}"
             f"{float(f'{times:.1g}'):,.0f} times less probable than is usual in this column."
         )
         yield KeyFinding(text, LIKELY, "anomalies")

@@ -125,8 +125,9 @@ def cell_table(found: Findings) -> PageTable | None:
     rows = [
         (names[cell.row], cell.column, cell.value, cell.expected, f"{cell.nats:.1f}") for cell in found.anomalies.cells
     ]
-    caption = "Odd cells, a few of each column: the value, and what the rest of the row lets expect" + scored_remark(
-        found
+    caption = (
+        "Odd cells, a few of each column: the value, and what would be expected from the rest of the row"
+        + scored_remark(found)
     )
     return PageTable(caption, ("row", "column", "value", "expected", "surprise"), rows, (4,)) if rows else None
 
