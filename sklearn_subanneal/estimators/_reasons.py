@@ -1,4 +1,4 @@
-"""Why a row is odd: its cells in the order of their odds of being errors, and what the rest of the row makes expected."""
+"""Why a row is odd: its cells in the order of their odds of being errors, each with what its row makes expected."""
 
 from __future__ import annotations
 
