@@ -384,7 +384,7 @@ for seed in range(3):
     print(f"{model.score(test):.2f} nats per row, {model.n_clusters_} clusters, {seconds:.2f} CPU seconds")
 
 # %%
-# Their scores are those of annealing with 20 passes, and they take longer, as printed: the default has to do
+# Their scores are those of annealing with 20 passes, and they take longer, as printed: the default must be long enough
 # for harder tables, too, and need not be changed for this one. A single draw has small clusters besides the 200 true
 # ones. Such clusters come and go from draw to draw, and ``labels_`` merges most of them if there are several draws.
 #

@@ -102,7 +102,9 @@ for axes, (name, model) in zip(panels, models.items(), strict=True):
     axes.set_title(f"{name}\nwithin {within:.2f}, between {between:.2f}", fontsize=9)
     axes.set(xticks=[], yticks=[])
     print(f"{name:10} agreement within a chain {within:.2f}, between chains {between:.2f}; ", end="")
-    print(f"clusters: {models[name].n_clusters_}; warning: {bool(model.convergence_.problems)}; ", end="")
+    print(f"clusters: {models[name].n_clusters_}; warning: ", end="")
+    problems = " ".join(model.convergence_.problems)
+    print(", ".join(words for words in ("disagree", "still rise") if words in problems) or "none", end="; ")
     print(f"weights of the chains: {model.chain_weights_.round(2)}")
 figure.colorbar(picture, ax=panels, shrink=0.8)
 assert agreements["groups"][2] > 0.9 > 0.5 > agreements["square"][1]
@@ -152,9 +154,9 @@ for name in ("square", "hospitals"):
 #
 # - *The square*: different chains agree no better than before. But each chain now goes so far that its own draws are
 #   about as different. That the chains were slow had hidden another reason: the table leaves the clusters open.
-# - *The hospitals*: draws of one chain differ more, and different chains agree better. ``fit`` also says, with both
-#   values of ``thin``, that some chains were still improving: these had not yet reached good partitions. The table near
-#   the end says what to do.
+# - *The hospitals* have two reasons at once. The chains are slow: with more work, draws of one chain differ more. And
+#   some had not yet reached good partitions: ``fit`` says, with both values of ``thin``, that they were still
+#   improving. The table near the end says what to do.
 #
 # The table leaves it open
 # ------------------------
@@ -267,8 +269,8 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # How to tell the reasons apart
 # -----------------------------
 #
-# Look at the ``ConvergenceWarning`` of ``fit`` (the page of the command ``report`` warns sooner), at
-# ``convergence_.row_agreement`` (above about 0.8 counts as high), and at ``chain_weights_``. (With ``CrossCat``, the
+# Look at the ``ConvergenceWarning`` of ``fit`` (the page of the command ``report`` warns below 0.9, ``fit`` below 0.8),
+# at ``convergence_.row_agreement`` (above about 0.8 counts as high), and at ``chain_weights_``. (With ``CrossCat``, the
 # chains may disagree on the views of columns, too; the remedies are the same. The command ``report`` has no ``thin``:
 # the page on the report says what to do after its warning. ``fit`` has a second warning: that the log joint density
 # still rises in the draws.)
@@ -280,7 +282,7 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 #                                                                                 clusters recur
 # no warning, low agreement           the table probably leaves them open         use averages, not ``labels_``
 # warning that chains disagree, and   partitions that predict about equally, and  use averages; a larger ``thin``
-# no weight above 1/2                 chains that get slowly from one to another  shows whether the table leaves
+# no weight above 1/2                 chains that move slowly between them        shows whether the table leaves
 #                                                                                 the clusters open
 # warning that chains disagree, and   the others predict worse: they may          a larger ``effort``, more chains
 # one weight above 1/2                be stuck
@@ -291,17 +293,18 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # Both ``effort`` and ``thin`` give each chain more work. ``effort=5`` does about five times as much before the draws:
 # there is more time to mend mistakes while the subsample is small, and afterwards. ``thin=20`` makes twenty times as
 # many steps between draws. A weight above 1/2 says something where there are four chains or more. With ``thin=1``, most
-# fits of the square have the warning that chains disagree; those of the hospitals have this, and some rising density,
-# too. With ``thin=20``, most fits of the square have no warning and low agreement, and those of the hospitals have
-# rising density only; until they have more work, use averages. If two rows apply, begin with a larger ``effort``. Where
-# one chain has nearly all the weight, results are those of one chain: run more of them.
+# fits of the square warn that chains disagree; those of the hospitals warn of this, and some also that the density
+# rises. With ``thin=20``, most fits of the square do not warn and have low agreement, and those of the hospitals warn
+# only that the density rises; until they have more work, use averages. If two rows apply, begin with a larger
+# ``effort``. Where one chain has nearly all the weight, results are those of one chain: run more of them.
 #
 # That a warning is gone does not make ``labels_`` usable: look at the agreement, too. Which clusters can be relied on,
 # although others cannot? ``cluster_stability`` estimates for each cluster how probable it is that a fit with another
 # ``random_state`` has nearly the same one: the rows that both have are at least three quarters of the rows that either
 # has (a Jaccard index of 0.75). This *recurrence* is printed here. Above 0.9, another fit to this table would very
 # probably find the cluster, too. It does not say that another sample would, nor that the cluster means anything. It is
-# estimated from the chains: with four, it is above 0.9 only if all of them have the cluster.
+# estimated from the chains, roughly: with four, it is above 0.9 only if all of them have the cluster, which may also be
+# luck. For a cluster that matters, use ``n_chains=8`` or more.
 
 for name, model in models.items():
     recurrence = model.cluster_stability(tables[name]).recurrence_
@@ -319,8 +322,8 @@ for name, model in models.items():
 # - If you need the same partition in each run, fix ``random_state``, and report that you did. Without a
 #   ``time_limit``, the same ``random_state`` gives the same chains, bit for bit. It does not make the partition more
 #   certain.
-# - If the table has no groups, as the square, do not report clusters at all. A density (``score_samples``) or the
-#   probability that two rows belong together (``co_clustering``) is what the fit can tell.
+# - If the table has no groups, as the square, do not report clusters at all. What the fit can tell is a density
+#   (``score_samples``); ``co_clustering`` only says how near two rows are, and not that they belong together.
 # - If you look for groups of any shape, merge clusters that overlap (``merge_components``), or use a method that
 #   looks for gaps, such as scikit-learn's ``HDBSCAN``.
 # - If a quick cut into k parts is enough, use ``KMeans``. It takes far less time, and shows no uncertainty.

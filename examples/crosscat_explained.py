@@ -228,10 +228,11 @@ for view in clusters:
 # The same with CrossCat
 # ----------------------
 #
-# :class:`~sklearn_subanneal.CrossCat` does this with faster moves, for columns of any type, with missing cells, and in
-# most chains with :doc:`subsample annealing <annealing_explained>`. It has two independent samplers, the *chains*, and
-# two more unless these agree almost perfectly, and keeps ten draws of each. The draw that is most like the others is
-# printed and shown here, after most small clusters that other draws do not have were merged with others:
+# :class:`~sklearn_subanneal.CrossCat` does this with faster moves, for columns of any type, with missing cells, and
+# mostly with :doc:`subsample annealing <annealing_explained>` (chains begin in different ways, since no single one is
+# best for all tables). It has two independent samplers, the *chains*, and two more unless these agree almost perfectly,
+# and keeps ten draws of each. The draw that is most like the others is printed and shown here, after most small
+# clusters that other draws do not have were merged with others:
 
 model = CrossCat(random_state=0).fit(people)
 for view in range(model.n_views_):
@@ -357,9 +358,11 @@ for covariance in ("auto", "diag"):
 assert n_views["diag"] > n_views["auto"] and n_missed > 30 * 29 / 4
 
 # %%
-# The ``DependenceWarning`` is that of the second fit. With ``"diag"``, more than half of all pairs of columns are in
-# different views although a rank correlation shows that they depend on one another; ``contradictions`` lists these
-# pairs. So such views show which columns go together best, and not which are independent. Why this is so:
+# The ``DependenceWarning`` is that of the second fit. It counts only pairs of which the test leaves no doubt (its
+# p-value times the number of pairs is below 1e-10); ``contradictions`` lists all below 0.001, of which the code prints
+# the number. The few of the first fit are not that clear, so that it does not warn. With ``"diag"``, more than half of
+# all pairs of columns are in different views although a rank correlation shows that they depend on one another. So such
+# views show which columns go together best, and not which are independent. Why this is so:
 #
 # **Two columns in different views need not be independent.** A column is in one view only. If it is nearly a copy of
 # another column, it stays with its copy, and a weaker dependence on further columns is lost. Below, a and b are

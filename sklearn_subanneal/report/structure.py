@@ -172,8 +172,9 @@ def cautions_of(model: CrossCat) -> list[str]:
     found = model.convergence_
     if disagree_on_rows(model):
         out.append(f"The runs disagree on the groups of rows (agreement {max(found.row_agreement, 0.0):.2f}).")
-    if any("log joint" in problem for problem in found.problems):
-        out.append("The model was still changing when it stopped.")
+    if changes := [problem for problem in found.problems if "log joint" in problem]:
+        how = "changing" if " falls " in changes[0] else "improving"
+        out.append(f"A run of the model was still {how} when it stopped.")
     return out
 
 
