@@ -140,7 +140,7 @@ def _spearman(ranks: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarr
         r = (n * (ranks @ ranks.T) - sums * sums.T) / np.sqrt(spread)
         r = np.clip(np.where((n > 2) & (spread > 1e-9 * n**4), r, 0.0), -1.0, 1.0)
         t = np.abs(r) * np.sqrt(np.maximum(n - 2.0, 1.0) / ((1.0 - r) * (1.0 + r)))
-        return r, 2.0 * stats.t.sf(t, np.maximum(n - 2.0, 1.0))
+        return r, 2.0 * special.stdtr(np.maximum(n - 2.0, 1.0), -t)
 
 
 def _kruskal(codes: np.ndarray, ranks: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -144,20 +144,17 @@ def find_contradictions(model, X) -> Contradictions:
 def _compared(model, cells: Sequence[np.ndarray], most_rows: int) -> Contradictions:
     names, dependence = list(model.feature_types_), model.dependence_
     together = _in_one_view(model) & (dependence >= LEAST_SHARE)
-    own = _tested_by_themselves(model)
-    pairs = [
-        (i, j)
-        for i, j in zip(*np.triu_indices(len(names), k=1), strict=True)
-        if own[i] and own[j] and not together[i, j]
-    ]
+    own = np.array(_tested_by_themselves(model))
+    # Of thousands of columns there are millions of pairs.
+    compared = np.triu(own[:, None] & own & ~together, k=1)
+    n_pairs = int(np.count_nonzero(compared))
     tests = pairwise_tests(*_testable_columns(model, cells, most_rows))
-    corrected = tests.p_values * len(pairs)
+    corrected = tests.p_values * n_pairs
     found = [
         Contradiction(names[i], names[j], tests.name(i, j), float(corrected[i, j]), float(dependence[i, j]))
-        for i, j in pairs
-        if corrected[i, j] < LEVEL
+        for i, j in np.argwhere(compared & (corrected < LEVEL)).tolist()
     ]
-    return Contradictions(sorted(found, key=lambda pair: pair.p_value), len(pairs), tests)
+    return Contradictions(sorted(found, key=lambda pair: pair.p_value), n_pairs, tests)
 
 
 def _tested_by_themselves(model) -> list[bool]:
