@@ -407,6 +407,7 @@ assert np.mean(small["subsample annealing", 5]) - np.mean(small["start one row a
 # - Annealing only finds a better start. Draws are kept after all rows are included, and come from sampling as usual. A
 #   poor schedule costs time, but does not change what a chain converges to if it is long enough.
 # - Annealing does not make a wrong model right. In ``SubsampleAnnealedDPMM``, columns are independent within a cluster,
-#   except that columns of numbers may be correlated (``covariance_type``), but not counts, nor answers of few levels.
+#   except that columns of numbers may be correlated (``covariance_type``), but not counts, nor ordinal columns, such
+#   as answers from 1 to 5.
 #
 # Next: :doc:`how CrossCat reads a table <crosscat_explained>`, and :doc:`why chains disagree <chains_explained>`.

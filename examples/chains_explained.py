@@ -19,7 +19,7 @@ It is for readers who know scikit-learn and what a Gaussian is. The page explain
 # ---------------
 #
 # A division of the rows into clusters is called a *partition*. Many partitions of a table are plausible. A *chain*
-# walks from one to the next, so that in the long run it is at each partition as often as it is probable. If one
+# walks from one to the next, so that in the long run it is at each partition in proportion to its probability. If one
 # partition is three times as probable as another, the chain is there three times as often. Some of the partitions that
 # it visits are kept: these are the *draws*. By default a fit has two chains, which do not know of one another, and two
 # more unless these agree almost perfectly. It keeps ten draws of each. Here, ``n_chains=4``.
@@ -278,8 +278,8 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 # what you see                        reason                                      what to do
 # ==================================  ==========================================  ====================================
-# no warning, high agreement          most large clusters are clear in the table  use ``labels_``; below: which
-#                                                                                 clusters recur
+# no warning, high agreement          most large clusters are clear in the table  use those clusters of ``labels_``
+#                                                                                 that recur (below the table)
 # no warning, low agreement           the table probably leaves them open         use averages, not ``labels_``
 # warning that chains disagree, and   partitions that predict about equally, and  use averages; a larger ``thin``
 # no weight above 1/2                 chains that move slowly between them        shows whether the table leaves
@@ -291,12 +291,13 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 #
 # Both ``effort`` and ``thin`` give each chain more work. ``effort=5`` does about five times as much before the draws:
-# there is more time to mend mistakes while the subsample is small, and afterwards. ``thin=20`` makes twenty times as
-# many steps between draws. A weight above 1/2 says something where there are four chains or more. With ``thin=1``, most
-# fits of the square warn that chains disagree; those of the hospitals warn of this, and some also that the density
-# rises. With ``thin=20``, most fits of the square do not warn and have low agreement, and those of the hospitals warn
-# only that the density rises; until they have more work, use averages. If two rows apply, begin with a larger
-# ``effort``. Where one chain has nearly all the weight, results are those of one chain: run more of them.
+# there is more time to mend mistakes while the subsample is small, and afterwards. ``thin=20`` keeps one draw after
+# each twenty passes: four times as many steps between draws as by default in a small table, and twenty times as many as
+# ``thin=1``. A weight above 1/2 says something where there are four chains or more. With ``thin=1``, most fits of the
+# square warn that chains disagree; those of the hospitals warn of this, and some also that the density rises. With
+# ``thin=20``, most fits of the square do not warn and have low agreement, and those of the hospitals warn only that the
+# density rises; until they have more work, use averages. If two rows apply, begin with a larger ``effort``. Where one
+# chain has nearly all the weight, results are those of one chain: run more of them.
 #
 # That a warning is gone does not make ``labels_`` usable: look at the agreement, too. Which clusters can be relied on,
 # although others cannot? ``cluster_stability`` estimates for each cluster how probable it is that a fit with another

@@ -1,9 +1,8 @@
 """How CrossCat reads a table
 ==========================
 
-The page does not use the package up to the film in its middle, which is made by a small sampler in NumPy. All later
-results are those of :class:`~sklearn_subanneal.CrossCat` with its defaults, unless the text above the code says
-otherwise.
+The first half of the page, up to the film, uses a small sampler in NumPy, and not the package. All later results are
+those of :class:`~sklearn_subanneal.CrossCat` with its defaults, unless the text above the code says otherwise.
 
 It is for readers who know scikit-learn and what a Gaussian is. The page explains the rest: what a view is, how columns
 find their views, what the fitted model can be asked, and when to use something else.
@@ -248,7 +247,8 @@ display.figure_.set_size_inches(8, 4.5)
 # clusters another fit would probably find, too.
 #
 # How sure is this? ``dependence_`` has the share of draws in which two columns are in one view (chains that predict the
-# table badly count less). Values between 0 and 1 say that the draws do not agree. ``left-handed`` depends on nothing,
+# table badly count less). It does not say how strong a dependence is, and 0 does not show independence (*How to read
+# the views*, below). Values between 0 and 1 say that the draws do not agree. ``left-handed`` depends on nothing,
 # so the table does not say where it belongs. Chains do not always agree as well as here: :doc:`Why chains disagree
 # <chains_explained>` is the next page.
 
@@ -341,11 +341,11 @@ assert errors["CrossCatRegressor"] > errors["GaussianProcessRegressor"]
 # ---------------------
 #
 # **With the default, views of numbers say little.** By default, numbers may be correlated within a cluster. (This holds
-# in tables of moderate size, up to 128 columns of numbers and not too many rows, and neither for counts nor for scales
-# of a few levels; the page on CrossCat has the exact rules.) Correlated numbers then need no clusters, and columns that
-# have little to do with one another can share a view at little cost. This predicts well and shows few views.
-# ``covariance_type="diag"``, which is not the default, makes columns independent within a cluster: there are more
-# views, which can be read. The code has both:
+# in tables of moderate size, up to 128 columns of numbers and not too many rows. It never holds for counts and ordinal
+# columns, such as answers from 1 to 5. The page on CrossCat has the exact rules.) Correlated numbers then need no
+# clusters, and columns that have little to do with one another can share a view at little cost. This predicts well and
+# shows few views. ``covariance_type="diag"``, which is not the default, makes columns independent within a cluster:
+# there are more views, which can be read. The code has both:
 
 hospitals = load_hospitals().data.drop(index="United States US").iloc[:, :30]
 n_views = {}
@@ -391,9 +391,10 @@ assert fit.dependence_[0, 2] < 0.1 and fit.dependence_[0, 1] > 0.9
 # What the model misses is found by ``contradictions``, by an ordinary correlation, or by the tests of the command
 # ``report``.
 #
-# In short: use CrossCat to see what a table of many columns is about (of numbers, with ``"diag"``), to fill in its
-# missing cells, to find odd cells, and to ask many questions of one fit. Use
-# :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` for a single clustering; and for a single target compare
-# :class:`~sklearn_subanneal.CrossCatRegressor` or :class:`~sklearn_subanneal.CrossCatClassifier` with other methods.
+# In short: use CrossCat to see what a table of many columns is about, to fill in its missing cells, to find odd cells,
+# and to ask many questions of one fit. If most columns are numbers, look at the views of a second fit with ``"diag"``,
+# and take all else from the default. Use :class:`~sklearn_subanneal.SubsampleAnnealedDPMM` for a single clustering; and
+# for a single target compare :class:`~sklearn_subanneal.CrossCatRegressor` or
+# :class:`~sklearn_subanneal.CrossCatClassifier` with other methods.
 #
 # Next: :doc:`why chains disagree <chains_explained>`.

@@ -121,7 +121,7 @@ class ContradictionQueries:
             warnings.warn(
                 f"The model takes {what} as independent that a test finds dependent beyond doubt: {'; '.join(named)}"
                 f"{'; ...' if len(sure) > MOST_NAMED else ''}. A column is in one view, with those that it goes with "
-                "best. See contradictions(X), and for the dependence of such columns fit them alone.",
+                "best. For these pairs rely on the table itself, and not on the model; contradictions(X) lists them.",
                 DependenceWarning,
                 stacklevel=stacklevel + 1,
             )
