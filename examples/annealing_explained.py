@@ -56,10 +56,11 @@ figure.tight_layout()
 # Take one point out, and keep the clusters of all others as they are. Where does it belong? Each cluster gets a
 # weight:
 #
-# - the *number of points* in the cluster, times
+# - the *number of points* in the cluster (this is its prior: a further point is more likely to be of a large cluster),
+#   times
 # - the *density* of the cluster at the point. A cluster is a Gaussian, but its centre and its width are not known.
-#   So the density is an average over all centres and widths, each weighted by how well it suits the points of the
-#   cluster. This average is a t distribution, which is like a Gaussian, with heavier tails.
+#   So the density is an average over all centres and widths, each weighted by its prior probability and by how well it
+#   suits the points of the cluster. This average is a t distribution, which is like a Gaussian, with heavier tails.
 #
 # A new cluster has a weight, too. It has no points yet, so in place of their number it has a constant, here 1. (It is
 # called the concentration, and the package learns it.) Its density is wide and low, because nothing is known of it. The
@@ -72,6 +73,7 @@ figure.tight_layout()
 # The sampler below has several chains at once, so that the page can show more than one: the first index of its
 # arrays is the number of the chain.
 
+# The prior of a cluster: its centre is near 0, known as if from 0.01 points, and its variance near 1, as if from 3.
 PRIOR_POINTS, PRIOR_DEGREES, PRIOR_VARIANCE, N_SLOTS = 0.01, 3.0, 1.0, 30
 # The constant of the t distribution, for each number of points in a cluster.
 DEGREES = PRIOR_DEGREES + np.arange(2000)
@@ -211,6 +213,10 @@ assert powers["one group in two clusters"] > 1.2 > powers["two groups in one clu
 # 2. Exchange points: the point that has been in the subsample for the longest time leaves, and a point from outside
 #    enters and draws its cluster.
 # 3. Let the subsample grow slowly, up to the whole table.
+#
+# It is called annealing because the number of points does here what the temperature does in simulated annealing: with
+# few points, partitions differ little in probability, and the chain moves freely, as at a high temperature. But the
+# end is no single optimum: when all points are in, the chain goes on sampling as usual.
 #
 # Why exchange them? In this small sampler, a point chooses its cluster only when it enters. One that never left would
 # keep a choice that was made when little was known; one that leaves and enters again chooses anew. (In the package, the

@@ -290,14 +290,19 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 #                                                                                 ``time_limit``
 # ==================================  ==========================================  ====================================
 #
-# Both ``effort`` and ``thin`` give each chain more work. ``effort=5`` does about five times as much before the draws:
-# there is more time to mend mistakes while the subsample is small, and afterwards. ``thin=20`` keeps one draw after
-# each twenty passes: four times as many steps between draws as by default in a small table, and twenty times as many as
-# ``thin=1``. A weight above 1/2 says something where there are four chains or more. With ``thin=1``, most fits of the
-# square warn that chains disagree; those of the hospitals warn of this, and some also that the density rises. With
-# ``thin=20``, most fits of the square do not warn and have low agreement, and those of the hospitals warn only that the
-# density rises; until they have more work, use averages. If two rows apply, begin with a larger ``effort``. Where one
-# chain has nearly all the weight, results are those of one chain: run more of them.
+# After a fit with a larger ``thin``: if the warning is gone and the agreement still low, the table probably leaves the
+# clusters open; if the warning is gone and the agreement high, most large clusters are clear; if the warning stays,
+# chains are still too slow, or stuck, and only averages can be used.
+#
+# Both ``effort`` and ``thin`` give each chain more work (``effort`` has no effect with a ``time_limit``). ``effort=5``
+# does about five times as much before the draws: there is more time to mend mistakes while the subsample is small, and
+# afterwards. ``thin=20`` keeps one draw after each twenty passes: four times as many steps between draws as by default
+# in a small table, and twenty times as many as ``thin=1``. A weight above 1/2 says something where there are four
+# chains or more. With ``thin=1``, most fits of the square warn that chains disagree; those of the hospitals warn of
+# this, and some also that the density rises. With ``thin=20``, most fits of the square do not warn and have low
+# agreement, and those of the hospitals warn only that the density rises; until they have more work, use averages. If
+# two rows apply, begin with a larger ``effort``. Where one chain has nearly all the weight, results are those of one
+# chain: run more of them.
 #
 # That a warning is gone does not make ``labels_`` usable: look at the agreement, too. Which clusters can be relied on,
 # although others cannot? ``cluster_stability`` estimates for each cluster how probable it is that a fit with another

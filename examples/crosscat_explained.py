@@ -228,10 +228,10 @@ for view in clusters:
 # ----------------------
 #
 # :class:`~sklearn_subanneal.CrossCat` does this with faster moves, for columns of any type, with missing cells, and
-# mostly with :doc:`subsample annealing <annealing_explained>` (chains begin in different ways, since no single one is
-# best for all tables). It has two independent samplers, the *chains*, and two more unless these agree almost perfectly,
-# and keeps ten draws of each. The draw that is most like the others is printed and shown here, after most small
-# clusters that other draws do not have were merged with others:
+# mostly with :doc:`subsample annealing <annealing_explained>` (some chains begin in another way, since no way to begin
+# is best for all tables). It has two independent samplers, the *chains*, and two more unless these agree almost
+# perfectly, and keeps ten draws of each. The draw that is most like the others is printed and shown here, after most
+# small clusters that other draws do not have were merged with others:
 
 model = CrossCat(random_state=0).fit(people)
 for view in range(model.n_views_):
@@ -311,8 +311,8 @@ assert gain["two stories"] > 0.05 > abs(gain["one story"])
 #
 # **One column has to be predicted, and is a smooth curve of few others.** ``CrossCatRegressor`` and
 # ``CrossCatClassifier`` predict one column by a CrossCat, and in many tables as well as other methods do: compare by
-# cross-validation. But numbers are correlated within a cluster only linearly (below, *How to read the views*): a curve
-# is approximated by straight pieces, one for each cluster. A regressor that is made for the task learns only y given x,
+# cross-validation. But within a cluster, the model knows only linear correlations of numbers: a curve is approximated
+# by straight pieces, one for each cluster. A regressor that is made for the task learns only y given x,
 # while CrossCat describes x as well. The error of scikit-learn's Gaussian process is a third of CrossCat's here, though
 # the curves look alike:
 
