@@ -9,16 +9,18 @@ import numpy as np
 from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
 from sklearn_subanneal.mixtures.missing_cells import filled_by_draws
 
-# Rows are drawn again so many times. Those left are rare, unless their known cells are far from all training rows.
+# Cells are drawn again so many times. Those left are rare, unless their known cells are far from all training rows.
 MOST_ROUNDS = 20
 
 
 def limited_rows(
     ensemble: Ensemble, n_rows: int, generator: np.random.Generator, given: list[np.ndarray] | None = None
 ) -> list[np.ndarray]:
-    """Rows of :meth:`Ensemble.sample`, those drawn again that have a cell beyond ``drawn_between`` of its model.
+    """Rows of :meth:`Ensemble.sample`, in which cells beyond ``drawn_between`` of their models are drawn again.
 
-    What is still beyond after twenty rounds is put at the limit.
+    They are drawn given the other cells of their rows, which stay: rows whose missing cells can only be far away, as the
+    first years of a series that began later, are as frequent as the model says. What is still beyond after twenty
+    rounds is put at the limit.
 
     Parameters
     ----------
@@ -34,7 +36,7 @@ def limited_rows(
     drawn = np.ones((1, len(out)), bool) if given is None else missing(given)
     free = np.broadcast_to(drawn, (n_rows, drawn.shape[1]))
     limits = _limits(ensemble, len(out))
-    return within_limits(limits, out, free, lambda rows: ensemble.sample(len(rows), generator, given))
+    return within_limits(limits, out, free, lambda rows, cells: filled_by_draws(ensemble, cells, generator))
 
 
 def limited_imputations(
@@ -52,20 +54,17 @@ def limited_imputations(
     filled : list of ndarray of shape (n_rows,)
     """
     out = filled_by_draws(ensemble, arrays, generator)
-
-    def draw(rows):
-        return filled_by_draws(ensemble, [array[rows] for array in arrays], generator)
-
-    return within_limits(_limits(ensemble, len(out)), out, missing(arrays), draw)
+    limits = _limits(ensemble, len(out))
+    return within_limits(limits, out, missing(arrays), lambda rows, cells: filled_by_draws(ensemble, cells, generator))
 
 
 def within_limits(
     limits: list[np.ndarray | None],
     out: list[np.ndarray],
     free: np.ndarray,
-    draw: Callable[[np.ndarray], list[np.ndarray]],
+    draw: Callable[[np.ndarray, list[np.ndarray]], list[np.ndarray]],
 ) -> list[np.ndarray]:
-    """Rows that were drawn, those with a cell beyond its limits drawn again, at most twenty times.
+    """Rows that were drawn, cells beyond their limits drawn again, at most twenty times.
 
     Parameters
     ----------
@@ -76,7 +75,8 @@ def within_limits(
     free : ndarray of bool, shape (n_rows, n_columns)
         The cells that were drawn, and are not known.
     draw : callable
-        ``draw(rows)`` are the columns of these rows, drawn once more.
+        ``draw(rows, cells)`` are the columns of these rows, those of their ``cells`` drawn that are beyond the limits
+        and are missing there.
 
     Returns
     -------
@@ -84,15 +84,15 @@ def within_limits(
     """
     limited = [j for j, own in enumerate(limits) if own is not None and free[:, j].any()]
     for _ in range(MOST_ROUNDS):
-        beyond = np.zeros(len(free), bool)
-        for j in limited:
-            low, high = limits[j]
-            beyond |= free[:, j] & ((out[j] < low) | (out[j] > high))
-        rows = np.flatnonzero(beyond)
+        beyond = {j: free[:, j] & ((out[j] < limits[j][0]) | (out[j] > limits[j][1])) for j in limited}
+        rows = np.flatnonzero(np.any(list(beyond.values()), axis=0)) if beyond else []
         if not len(rows):
             return out
-        for column, cells in zip(out, draw(rows), strict=True):
-            column[rows] = cells
+        cells = [column[rows] for column in out]
+        for j, own in beyond.items():
+            cells[j][own[rows]] = np.nan
+        for column, drawn in zip(out, draw(rows, cells), strict=True):
+            column[rows] = drawn
     for j in limited:
         out[j] = np.where(free[:, j], np.clip(out[j], *limits[j]), out[j])
     return out

@@ -67,7 +67,7 @@ def imputed_table(
 def _limited_column(slots, model, statistics, n_clusters, generator) -> np.ndarray:
     """Cells of a column given the clusters, within ``drawn_between`` of its model."""
 
-    def draw(rows):
+    def draw(rows, cells=None):
         return [drawn_in_turn(model, statistics, n_clusters, slots[rows], generator)]
 
     limits = None if model.drawn_between is None else model.drawn_between[:, 0]

@@ -8,7 +8,7 @@ import pytest
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, portable
 from sklearn_subanneal.columns.cell_ranges import limits_of_drawn
-from sklearn_subanneal.mixtures.limited_rows import limited_rows
+from sklearn_subanneal.mixtures.limited_rows import within_limits
 
 # Degrees of freedom below one, and few rows: the t distributions of new clusters have not even a mean.
 HEAVY = {"x": {"kappa": 0.01, "nu": 0.5, "sigma2": 1.0}, "y": {"kappa": 0.01, "nu": 0.5, "sigma2": 1.0}}
@@ -72,19 +72,29 @@ def test_given_cells_may_be_anywhere():
 
 
 def test_cells_that_stay_beyond_are_put_at_the_limit():
-    class Far:
-        """An ensemble that never draws a cell within the limits."""
+    asked = []
 
-        def __init__(self, model):
-            self.models = [model]
+    def draw(rows, cells):
+        """It never draws a cell within the limits."""
+        asked.append((rows.tolist(), np.isnan(cells[0]).all()))
+        return [np.full(len(rows), 1e9)]
 
-        def sample(self, n_rows, generator, given):
-            return [np.full(n_rows, 1e9)]
+    (cells,) = within_limits([np.array([-4.0, 5.0])], [np.array([1e9, 1.0, -1e9])], np.ones((3, 1), bool), draw)
+    assert cells.tolist() == [5.0, 1.0, 5.0]
+    assert asked == [([0, 2], True)] * 20
 
-    model, _ = _crosscat()
-    (own, *_), rng = model._models, np.random.default_rng(0)
-    (cells,) = limited_rows(Far(own), 3, rng)
-    assert (cells == own.drawn_between[1]).all()
+
+def test_rows_whose_cells_can_only_be_far_away_are_as_frequent_as_in_the_model():
+    """A series that begins late: its cells in earlier years are extrapolated, beyond the limits; the years stay."""
+    rng, time = np.random.default_rng(0), np.arange(200.0)
+    series = 3.0 * time + rng.normal(0.0, 5.0, 200)
+    series[:140] = np.nan
+    model = CrossCat(n_chains=1, n_draws=5, random_state=0).fit(pd.DataFrame({"time": time, "series": series}))
+    rows = model.sample(4000, random_state=0)
+    expected = model.probability("time < 100")
+    assert abs((rows["time"] < 100.0).mean() - expected) < 4.0 * np.sqrt(expected * (1.0 - expected) / 4000)
+    room = np.nanmax(series) - np.nanmin(series)
+    assert rows["series"].between(np.nanmin(series) - room, np.nanmax(series) + room).all()
 
 
 def _crosscat():
