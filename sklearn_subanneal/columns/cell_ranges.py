@@ -112,7 +112,8 @@ def limited_moments(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """``weight`` times the first two moments of cells, with the mean in their range and the deviation as long at most.
 
-    The regression within a cluster of few rows may predict cells far from any that were seen.
+    The regression within a cluster of few rows may predict cells far from any that were seen. A mean that is put at the
+    end of the range is as uncertain as it is far from the predicted one.
 
     Parameters
     ----------
@@ -129,8 +130,9 @@ def limited_moments(
     # Squares of such cells may be beyond the range of floating point.
     with np.errstate(over="ignore", invalid="ignore"):
         mean, variance = first / unit, (second - first**2 / unit) / unit
-    mean = np.clip(mean, low, high)
-    variance = np.clip(np.where(np.isnan(variance), np.inf, variance), 0.0, (high - low) ** 2)
+        limited = np.clip(mean, low, high)
+        variance = variance + (mean - limited) ** 2
+    mean, variance = limited, np.clip(np.where(np.isnan(variance), np.inf, variance), 0.0, (high - low) ** 2)
     return mean * weight, (variance + mean**2) * weight
 
 

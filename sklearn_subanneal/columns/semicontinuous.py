@@ -93,7 +93,10 @@ class Semicontinuous(Real):
         start = {"alpha": float(given.get("alpha", 1.0)), **model.parameters, "atoms": model._places_of(atoms)}
         axes = {"alpha": ALPHA_GRID, **model.grids} if learn else {}
         points = model.points if model.has_moments else points_between(model._standard(rest))
-        found = {"levels": (few_levels(cells),), "whole": (are_whole(cells),), "drawn_between": limits_of_drawn(cells)}
+        found = {"levels": (few_levels(cells),), "whole": (are_whole(cells),)}
+        # Of a column that is always the same, nothing else is drawn: of the rest only the prior is known.
+        values = np.unique(cells[~np.isnan(cells)])
+        found["drawn_between"] = np.tile(values, (2, 1)) if len(values) == 1 else limits_of_drawn(cells)
         return replace(model, parameters=start, grids=axes, atoms=atoms, points=points, **found)
 
     def with_grids(self, given, cells):

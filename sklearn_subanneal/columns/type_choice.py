@@ -41,6 +41,9 @@ LEAST_INNER_SHARE, LEAST_ATOMS_SHARE = 0.5, 0.1
 # are as well described as reals. The frequencies of few counts are close to those of a negative binomial distribution:
 # the evidence of categories is higher by at most so many nats for each cell.
 FEWEST_COUNTS, LARGEST_TYPICAL_COUNT, MOST_MISFIT = 4, 20.0, 0.05
+# Few integers are no counts if an integer has no cell, and those before and after it have so many each: it would have
+# about as many, if their frequencies were smooth. They are times or doses of a plan.
+LEAST_BESIDE_GAP = 10
 # Few integers end abruptly, as codes and grades do and counts do not, if they would have so many cells above the
 # largest value, were their frequencies to fall on as they do up to it.
 MOST_CELLS_ABOVE = 20.0
@@ -157,7 +160,9 @@ def _of_numbers(name, cells) -> ChosenType:
 def _of_values(name, numbers) -> ChosenType:
     n_values = len(numbers.values)
     if n_values < 2:
-        return ChosenType("real", f"always {_brief(numbers.values[0])}" if n_values else "it has no values")
+        if not n_values:
+            return ChosenType("real", "it has no values")
+        return ChosenType("semicontinuous", f"always {_brief(numbers.values[0])}")
     if np.array_equal(numbers.values, [0.0, 1.0]):
         return ChosenType("boolean", "zeros and ones")
     repeats = numbers.n_cells >= FEWEST_CELLS_A_LEVEL * n_values
@@ -201,7 +206,7 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
             few = evidence.atoms if len(evidence.atoms) <= MOST_CODE_ATOMS else []
             if numbers.order_score(few) < ORDERED_SCORE:
                 return ChosenType("categorical", f"{text}: codes, since their frequencies have no order")
-    cells = numbers.cells()
+    cells, are_planned = numbers.cells(), repeats and n_values <= MOST_REPEATED and _has_gap(numbers)
     may_be_count = (
         numbers.values[0] in (0.0, 1.0)
         and numbers.values[-1] <= Count.largest
@@ -212,9 +217,12 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
         # Frequencies without a shape are left out of the comparison: in a long table they fit every column best.
         margin = evidence.count - evidence.shapes
         fits = evidence.categorical - evidence.count <= MOST_MISFIT * numbers.n_cells
-        if may_be_count and fits and margin > LEAST_EVIDENCE and _cells_above(numbers) <= MOST_CELLS_ABOVE:
+        is_smooth = not are_planned and _cells_above(numbers) <= MOST_CELLS_ABOVE
+        if may_be_count and fits and margin > LEAST_EVIDENCE and is_smooth:
             return ChosenType("count", f"{text}: count rather than ordinal, {_higher(margin)}", revisable=True)
         return ChosenType("ordinal", f"{text}: few levels", revisable=True)
+    if may_be_count and are_planned:
+        return ChosenType("ordinal", f"{text}: few levels, with gaps that counts do not have", revisable=True)
     if may_be_count:
         rivals = {"real": evidence.real, "skewed": evidence.skewed}
         if _has_atoms(evidence):
@@ -224,6 +232,12 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
         if margin > 0.0:
             return ChosenType("count", f"{text}: count rather than {rival}, {_higher(margin)}", revisable=True)
     return None
+
+
+def _has_gap(numbers) -> bool:
+    """Whether an integer without cells is between two that have many."""
+    beside = np.minimum(numbers.counts[:-1], numbers.counts[1:])
+    return bool(np.any((np.diff(numbers.values) > 1.0) & (beside >= LEAST_BESIDE_GAP)))
 
 
 def _cells_above(numbers) -> float:

@@ -141,9 +141,11 @@ class PredictiveQueries(Imputations, Questions):
         Returns
         -------
         values : ndarray of shape (n_samples,)
-            The posterior mean of a real or a count, the median of a skewed column, the most probable value of a
-            categorical, ordinal or boolean column, a date as ``impute`` has it. With full covariance, the mean of each
-            draw is at most as far beyond the cells of ``fit`` as these are from one another.
+            The posterior mean of a real or a count, the most probable value of a categorical, ordinal or boolean
+            column, a date as ``impute`` has it. Of a skewed column the median; with full covariance the mean of its
+            transformed cells, transformed back, which may be far from the median if several clusters are probable
+            (``conditional_quantiles`` has that). With full covariance, the mean of each draw is at most as far beyond
+            the cells of ``fit`` as these are from one another.
 
         Raises
         ------

@@ -18,8 +18,8 @@ def limited_rows(
 ) -> list[np.ndarray]:
     """Rows of :meth:`Ensemble.sample`, in which cells beyond ``drawn_between`` of their models are drawn again.
 
-    They are drawn given the other cells of their rows, which stay: rows whose missing cells can only be far away, as the
-    first years of a series that began later, are as frequent as the model says. What is still beyond after twenty
+    They are drawn given the other cells of their rows, which stay: rows whose missing cells can only be far away, as
+    the first years of a series that began later, are as frequent as the model says. What is still beyond after twenty
     rounds is put at the limit.
 
     Parameters

@@ -65,7 +65,8 @@ def parse_duration(text: str) -> float | None:
     found = _CLOCK.fullmatch(text)
     if found is not None:
         parts = found.groupdict()
-        if parts["half"]:
+        # "1988:1" is the first of a year rather than a minute.
+        if parts["half"] or len(parts["minutes"] or "00") != 2:
             return None
         seconds = int(parts["days"] or 0) * DAY + int(parts["hours"]) * HOUR + _below_the_hour(parts)
         return -seconds if parts["sign"] else seconds

@@ -233,3 +233,18 @@ def amounts(n):
 )
 def test_atoms_are_found(cells, atoms):
     assert_array_equal(find_atoms(cells), atoms)
+
+
+def test_a_column_that_never_changes_stays_so():
+    """Its value has nearly all the probability, and is the only one that is drawn."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=80), "year": 2000, "b": rng.normal(size=80)})
+    for estimator in (CrossCat, SubsampleAnnealedDPMM):
+        model = estimator(n_chains=1, n_draws=2, random_state=0).fit(frame)
+        assert model.feature_types_["year"] == "semicontinuous"
+        assert (model.sample(3000, random_state=0)["year"] == 2000).all()
+        assert model.score(frame) == pytest.approx(
+            estimator(n_chains=1, n_draws=2, random_state=0).fit(frame[["a", "b"]]).score(frame[["a", "b"]]), abs=0.5
+        )
+    model = CrossCat(n_chains=1, n_draws=2, random_state=0).fit(frame)
+    assert model.probability("year == 2000") > 0.98

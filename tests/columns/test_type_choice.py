@@ -187,7 +187,19 @@ def test_numbers_of_few_values():
     # Those of a balanced panel begin anywhere.
     assert of_numbers(np.arange(300) % 5 + 1995).kind == "ordinal"
     constant = of_numbers([7.0] * 9)
-    assert constant.kind == "real" and constant.reason == "always 7"
+    assert constant.kind == "semicontinuous" and constant.reason == "always 7"
+
+
+@pytest.mark.parametrize("values", [(0, 1, 3, 7, 11), (0, 1, 2, 4, 8, 12, 24), (0, 1, 3, 6, 12), (1, 2, 3, 5)])
+def test_times_of_a_plan_are_no_counts(values):
+    """An integer between two frequent ones that never occurs: counts are smooth."""
+    rng = np.random.default_rng(3)
+    falling = np.arange(len(values), 0.0, -1.0)
+    assert of_numbers(rng.choice(values, 300, p=falling / falling.sum())).kind == "ordinal"
+    # Gaps in the tail of counts say nothing.
+    for seed in range(5):
+        counts = np.random.default_rng(seed).negative_binomial(1.0, 0.15, 300)
+        assert of_numbers(counts).kind == "count"
 
 
 @pytest.mark.parametrize("name", ["zip_code", "typeOfHouse", "Region ID", "class"])

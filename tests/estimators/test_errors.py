@@ -164,9 +164,13 @@ def test_a_constant_column_prefers_its_constant(model):
 def test_a_constant_column_has_no_units_but_its_own(model):
     # Not all of these are the mean of ten of them in floating point.
     values = (0.25, 0.3, 3e-9, 7e30, -0.3)
-    fits = [fit(np.full((10, 1), value), model) for value in values]
+    fits = [fit(np.full((10, 1), value), model, feature_types=["real"]) for value in values]
     density = [fitted.score([[value]]) + np.log(abs(value)) for fitted, value in zip(fits, values, strict=True)]
     np.testing.assert_allclose(density, density[0], atol=1e-6)
+    # By default it is an atom, whose probability has no unit.
+    fits = [fit(np.full((10, 1), value), model) for value in values]
+    density = [fitted.score([[value]]) for fitted, value in zip(fits, values, strict=True)]
+    np.testing.assert_allclose(density, np.log(11.0 / 12.0), atol=0.1)
 
 
 @each_model

@@ -128,8 +128,10 @@ def moments(draws, row, column, ends=(-np.inf, np.inf)):
         of_clusters = [view.moments(k, column, row) for k in range(len(shares))]
         mean = sum(share * mean for share, (mean, _) in zip(shares, of_clusters, strict=True))
         square = sum(share * (variance + mean**2) for share, (mean, variance) in zip(shares, of_clusters, strict=True))
-        variance = min(square - mean**2, (ends[1] - ends[0]) ** 2)
-        mean = min(max(mean, ends[0]), ends[1])
+        limited = min(max(mean, ends[0]), ends[1])
+        # Around the end of the range, where the mean is beyond it.
+        variance = min(square - mean**2 + (mean - limited) ** 2, (ends[1] - ends[0]) ** 2)
+        mean = limited
         first += weight * mean
         second += weight * (variance + mean**2)
         total += weight

@@ -66,7 +66,8 @@ def test_the_mark_before_decimals(texts, mark):
         ("1:02:03", 3723.0), ("26:15", 94500.0), ("-0:30", -1800.0), ("2 days 03:00:00", 183600.0), ("1h20m", 4800.0),
         ("1 hour and 5 minutes", 3900.0), ("90 min", 5400.0), ("1.5 hours", 5400.0), ("P1DT2H", 93600.0),
         ("PT30S", 30.0),
-        ("0:00:01.5", 1.5), ("3 m", None), ("1:75", None), ("2 PM", None), ("P", None), ("PT", None), ("soon", None),
+        ("0:00:01.5", 1.5), ("1988:1", None), ("1:5:30", None),
+        ("3 m", None), ("1:75", None), ("2 PM", None), ("P", None), ("PT", None), ("soon", None),
         ("1:02:03 PM", None), ("", None),
     ],
 )  # fmt: skip
