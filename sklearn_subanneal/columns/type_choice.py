@@ -221,14 +221,14 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
         if may_be_count and fits and margin > LEAST_EVIDENCE and is_smooth:
             return ChosenType("count", f"{text}: count rather than ordinal, {_higher(margin)}", revisable=True)
         return ChosenType("ordinal", f"{text}: few levels", revisable=True)
-    if may_be_count and are_planned:
-        return ChosenType("ordinal", f"{text}: few levels, with gaps that counts do not have", revisable=True)
     if may_be_count:
         rivals = {"real": evidence.real, "skewed": evidence.skewed}
         if _has_atoms(evidence):
             rivals["semicontinuous"] = evidence.semicontinuous
         rival = max(rivals, key=rivals.get)
         margin = evidence.count - rivals[rival]
+        if margin > 0.0 and are_planned:
+            return ChosenType("ordinal", f"{text}: few levels, with gaps that counts do not have", revisable=True)
         if margin > 0.0:
             return ChosenType("count", f"{text}: count rather than {rival}, {_higher(margin)}", revisable=True)
     return None
