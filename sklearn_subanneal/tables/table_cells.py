@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from sklearn_subanneal.tables.cells import Cells, array_cells, object_cells, pandas_cells, polars_cells, unsupported
@@ -37,17 +37,17 @@ def read_cells(estimator, X, names=None, objects=False) -> tuple[str, list, Iter
             container, labels, read = "pandas", X.columns.tolist(), pandas_cells
             columns = (X.iloc[:, j] for j in range(X.shape[1]))
         cells = map(read, names or feature_names(estimator), columns)
-        return container, labels, _finite(estimator, cells)
+        return container, labels, _finite(cells)
     X = read_array(X, objects)
     if objects and isinstance(X, np.ndarray) and X.dtype.kind in "OU":
         X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
         cells = (object_cells(name, "object", column) for name, column in zip(names, X.T.tolist(), strict=True))
-        return "array", names, _finite(estimator, cells)
-    X = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite="allow-nan")
+        return "array", names, _finite(cells)
+    X = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False)
     names = names or feature_names(estimator)
     if X.dtype.kind not in "biuf":
         raise unsupported(names[0], X.dtype)
-    return "array", names, map(array_cells, names, X.T)
+    return "array", names, _finite(map(array_cells, names, X.T))
 
 
 def column_cells(X, j: int, name: str) -> Cells:
@@ -64,8 +64,12 @@ def column_cells(X, j: int, name: str) -> Cells:
     return array_cells(name, np.asarray(X)[:, j])
 
 
-def _finite(estimator, cells: Iterator[Cells]) -> Iterator[Cells]:
-    """Refuse infinity in scikit-learn's words."""
+def _finite(cells: Iterator[Cells]) -> Iterator[Cells]:
+    """Refuse infinity, in scikit-learn's words and with the column."""
     for cell in cells:
-        assert_all_finite(cell.floats(), allow_nan=True, estimator_name=type(estimator).__name__, input_name="X")
+        if np.isinf(cell.floats()).any():
+            raise ValueError(
+                f"Input X contains infinity or a value too large for dtype('float64'), in column {cell.name!r}: "
+                "correct such cells, or leave them empty (NaN)."
+            )
         yield cell

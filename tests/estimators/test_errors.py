@@ -46,9 +46,9 @@ def frame(**columns):
 # --- Tables that cannot be learned ----------------------------------------------------------------------------------
 
 TABLES = {
-    "inf": (lambda: np.vstack([X, [np.inf, 0]]), "contains infinity"),
-    "-inf": (lambda: np.vstack([X, [0, -np.inf]]), "contains infinity"),
-    "inf in a frame": (lambda: frame(a=np.inf), "contains infinity"),
+    "inf": (lambda: np.vstack([X, [np.inf, 0]]), "contains infinity.*column 'x0': correct"),
+    "-inf": (lambda: np.vstack([X, [0, -np.inf]]), "contains infinity.*column 'x1': correct"),
+    "inf in a frame": (lambda: frame(a=np.inf), "contains infinity.*column 'a': correct"),
     "no rows": (lambda: np.empty((0, 2)), r"0 sample\(s\).*minimum of 1 is required"),
     "no columns": (lambda: np.empty((5, 0)), r"0 feature\(s\).*minimum of 1 is required"),
     "an empty frame": (lambda: frame()[:0], r"0 sample\(s\)"),
