@@ -144,11 +144,23 @@ def _of_strings(cells):
             marks = ", ".join(map(repr, spelling.marks[:3]))
             left = f"; missing where they are not: {marks}" if marks else ""
             reason = f"strings that spell {spelling.words}{left}; {of_numbers.reason}"
-            return of_numbers._replace(reason=reason, spelling=spelling)
+            warning = _lost(cells.name, spelling.marks) or of_numbers.warning
+            return of_numbers._replace(reason=reason, spelling=spelling, warning=warning)
     if n_values >= FEWEST_NAMES and n_values > MOST_NAMES_SHARE * n_cells:
         reason = f"strings, {n_values:,} different ones in {n_cells:,} cells"
         return ChosenType("categorical", reason, warning=_drop(cells.name, reason))
     return ChosenType("categorical", f"strings, {n_values:,} different ones")
+
+
+def _lost(name, marks) -> str | None:
+    """A warning if strings that count as missing say something: they have a digit, and are no signs of a gap."""
+    lost = [mark for mark in marks if re.search(r"\d", mark)]
+    if not lost:
+        return None
+    return (
+        f"Column {name!r} has numbers, and cells that are none, such as {', '.join(map(repr, lost[:3]))}: they count "
+        "as missing. Correct them, or declare the column 'categorical' in feature_types if these are codes."
+    )
 
 
 def _of_numbers(name, cells) -> ChosenType:

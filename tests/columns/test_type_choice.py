@@ -16,7 +16,7 @@ from sklearn import datasets
 from sklearn_subanneal.columns import TypeEvidence, choose_type
 from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.datasets import load_hospitals
-from sklearn_subanneal.tables.cells import array_cells, pandas_cells, polars_cells
+from sklearn_subanneal.tables.cells import array_cells, object_cells, pandas_cells, polars_cells
 
 DATA = Path(os.environ.get("SUBANNEAL_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 
@@ -188,6 +188,13 @@ def test_numbers_of_few_values():
     assert of_numbers(np.arange(300) % 5 + 1995).kind == "ordinal"
     constant = of_numbers([7.0] * 9)
     assert constant.kind == "semicontinuous" and constant.reason == "always 7"
+
+
+def test_codes_among_numbers_are_not_lost_without_a_word():
+    texts = [str(number) for number in np.random.default_rng(0).integers(1000, 2000, 200)]
+    chosen = choose_type(object_cells("station", "object", [*texts, "c168", "c204"]))
+    assert chosen.kind == "real" and "'c168', 'c204': they count as missing" in chosen.warning
+    assert choose_type(object_cells("station", "object", [*texts, "-", "unknown"])).warning is None
 
 
 @pytest.mark.parametrize("values", [(0, 1, 3, 7, 11), (0, 1, 2, 4, 8, 12, 24), (0, 1, 3, 6, 12), (1, 2, 3, 5)])
