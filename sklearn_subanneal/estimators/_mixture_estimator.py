@@ -313,6 +313,8 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
     def sample(self, n_samples: int = 1, random_state=None, *, keep_missing: bool = False):
         """Draw rows from the posterior predictive distribution, reals at most their range beyond the training cells.
 
+        Where all training cells of a column are whole numbers, drawn ones are rounded.
+
         Parameters
         ----------
         n_samples : int, default=1

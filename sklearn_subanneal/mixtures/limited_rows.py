@@ -20,7 +20,7 @@ def limited_rows(
 
     They are drawn given the other cells of their rows, which stay: rows whose missing cells can only be far away, as
     the first years of a series that began later, are as frequent as the model says. What is still beyond after twenty
-    rounds is put at the limit.
+    rounds is put at the limit. In columns of whole numbers, drawn cells are whole, too.
 
     Parameters
     ----------
@@ -36,7 +36,13 @@ def limited_rows(
     drawn = np.ones((1, len(out)), bool) if given is None else missing(given)
     free = np.broadcast_to(drawn, (n_rows, drawn.shape[1]))
     limits = _limits(ensemble, len(out))
-    return within_limits(limits, out, free, lambda rows, cells: filled_by_draws(ensemble, cells, generator))
+    out = within_limits(limits, out, free, lambda rows, cells: filled_by_draws(ensemble, cells, generator))
+    for model in ensemble.models:
+        # Without a word on a column, its numbers may be any.
+        for j, is_whole in zip(model.sources, model.whole or [False] * len(model.sources), strict=True):
+            if is_whole:
+                out[j] = np.where(free[:, j], np.rint(out[j]), out[j])
+    return out
 
 
 def limited_imputations(

@@ -104,6 +104,20 @@ def _crosscat():
     return CrossCat(feature_types=["real", "skewed"], **settings, **SHORT).fit(table), table
 
 
+@pytest.mark.parametrize("estimator", [CrossCat, SubsampleAnnealedDPMM])
+def test_whole_numbers_stay_whole(estimator):
+    """Ages in years, as integers; lengths are not rounded, nor what is given."""
+    rng = np.random.default_rng(0)
+    ages = rng.normal(400.0, 90.0, 120).round().astype(int)
+    frame = pd.DataFrame({"age": ages, "length": 0.1 * ages + rng.normal(size=120)})
+    model = estimator(feature_types={"age": "real", "length": "real"}, **SHORT).fit(frame)
+    rows = model.sample(200, random_state=0)
+    assert (rows["age"] == rows["age"].round()).all() and rows["age"].nunique() > 50
+    assert (rows["length"] != rows["length"].round()).any()
+    if estimator is CrossCat:
+        assert (model.sample(3, given={"age": 400.5}, random_state=0)["age"] == 400.5).all()
+
+
 def test_columns_without_two_values_have_no_limits():
     nan = np.nan
     limits = limits_of_drawn(np.array([[1.0, 5.0, nan], [3.0, 5.0, nan], [nan, 5.0, nan]]))
