@@ -193,7 +193,7 @@ def test_numbers_of_few_values():
 def test_codes_among_numbers_are_not_lost_without_a_word():
     texts = [str(number) for number in np.random.default_rng(0).integers(1000, 2000, 200)]
     chosen = choose_type(object_cells("station", "object", [*texts, "c168", "c204"]))
-    assert chosen.kind == "real" and "'c168', 'c204': they count as missing" in chosen.warning
+    assert chosen.kind == "real" and "'c168', 'c204': they count as missing" in str(chosen.warning)
     assert choose_type(object_cells("station", "object", [*texts, "-", "unknown"])).warning is None
 
 
