@@ -56,8 +56,8 @@ figure.tight_layout()
 # Take one point out, and keep the clusters of all others as they are. Where does it belong? Each cluster gets a
 # weight:
 #
-# - the *number of points* in the cluster (this is its prior: a further point is more likely to be of a large cluster),
-#   times
+# - the *number of points* in the cluster (this is its *prior* probability, which does not look at the point itself: a
+#   further point is more likely to be of a large cluster), times
 # - the *density* of the cluster at the point. A cluster is a Gaussian, but its centre and its width are not known.
 #   So the density is an average over all centres and widths, each weighted by its prior probability and by how well it
 #   suits the points of the cluster. This average is a t distribution, which is like a Gaussian, with heavier tails.

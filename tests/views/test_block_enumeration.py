@@ -200,16 +200,16 @@ FURTHER = [
     Case("default", "mixed-gap", learned=True),
     Case("default", "correlated", beta=0.4),
 ]
-# With all moves: each table without and with missing cells, and more tables with some of the moves.
+# Each kind of moves with and without correlations, missing cells and other columns, fixed and learned, cold and heated.
 MATRIX = [
-    *(Case(moves, table) for moves in MOVES for table in ("correlated", "diagonal-missing")),
-    *(Case(moves, "mixed-missing", "pitman-yor") for moves in MOVES),
-    *(Case(moves, "diagonal", learned=True) for moves in MOVES),
-    *(Case(moves, "correlated-missing", "negative") for moves in ("data-driven-2", "group", "split-merge", "default")),
-    *(Case(moves, "empty-row", "pitman-yor") for moves in ("data-driven-2", "group", "split-merge", "default")),
-    *(Case(moves, "mixed-gap", learned=True) for moves in ("birth-death", "block-2", "default")),
-    *(Case(moves, "correlated", learned=True) for moves in ("birth-death", "block-2", "default")),
-    *(Case(moves, "diagonal", beta=0.4) for moves in MOVES),
+    Case(moves, table, **rest)
+    for i, moves in enumerate(MOVES)
+    for table, rest in [
+        (("correlated-missing", "mixed-missing")[i % 2], {"prior": ("negative", "pitman-yor")[i % 2]}),
+        (("diagonal-missing", "empty-row", "correlated")[i % 3], {"prior": ("crp", "pitman-yor")[i % 2]}),
+        (("mixed-gap", "correlated", "diagonal")[i % 3], {"learned": True}),
+        (("diagonal", "correlated")[i % 2], {"beta": 0.4}),
+    ]
 ]
 
 

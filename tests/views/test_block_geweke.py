@@ -253,8 +253,16 @@ def test_geweke():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("gaps", GAPS)
-@pytest.mark.parametrize("moves", ["default", "prior-2", "data-driven-2", "birth-death", "block-2", "group"])
+@pytest.mark.parametrize(
+    ("moves", "gaps"),
+    [
+        *(("default", own) for own in GAPS),
+        *(
+            (moves, list(GAPS)[i % len(GAPS)])
+            for i, moves in enumerate(["prior-2", "data-driven-2", "birth-death", "block-2", "group", "split-merge"])
+        ),
+    ],
+)
 def test_geweke_long(moves, gaps):
     result = run(moves, gaps, n_independent=10_000, n_successive=800, seed=1, cyclic=moves != "default")
     assert result.passed(0.01), str(result)
