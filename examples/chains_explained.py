@@ -150,6 +150,8 @@ for name, thin, effort in runs:
     still_rise[name, thin, effort] = warned["still rise"]
     assert (within - between < 0.08) == (thin == 20)
 assert still_rise["hospitals", 20, 20] < still_rise["hospitals", 20, 1]
+# Of the hospitals, with more work before and between the draws.
+longer = fits[0]
 
 # %%
 # With ``thin=20``, draws of one chain differ about as much as those of different chains. So these chains were slow, and
@@ -158,9 +160,10 @@ assert still_rise["hospitals", 20, 20] < still_rise["hospitals", 20, 1]
 # - *The square*: different chains agree no better than before. But each chain now goes so far that its own draws are
 #   about as different. That the chains were slow had hidden another reason: the table leaves the clusters open.
 # - *The hospitals* have two reasons at once. The chains are slow: with ``thin=20``, draws of one chain differ more. And
-#   some had not yet reached good partitions: the density "still rises". That more fits say so with ``thin=20`` is no
-#   contradiction: within 10 passes a slow rise is often hidden by chance, within 200 it shows. ``thin`` makes the rise
-#   visible; ``effort``, which is work before the draws, ends it: with ``effort=20`` fewer fits warn of it.
+#   some had not yet reached good partitions: their log joint density, which says how well the clusters suit the table,
+#   "still rises". That more fits say so with ``thin=20`` is no contradiction: within 10 passes a slow rise is often
+#   hidden by chance, within 200 it shows. ``thin`` makes the rise visible; ``effort``, which is work before the draws,
+#   ends it: with ``effort=20`` fewer fits warn of it.
 #
 # The table leaves it open
 # ------------------------
@@ -230,8 +233,8 @@ assert index < 0.8
 # draws of these chains stay at poor partitions, in which several groups are in one cluster. (No chain is stuck for
 # ever. Single moves do part these groups: here within about 50 to 100 passes over the points, of which these chains
 # have 12. One group in two clusters can take much longer, and that is what holds chains in large tables. A chain that
-# has not yet arrived is different: its log joint density, which says how well the clusters suit the table, rises from
-# draw to draw; that of a stuck one does not.) The table has nine groups.
+# has not yet arrived is different: its log joint density rises from draw to draw; that of a stuck one does not.) The
+# table has nine groups.
 
 groups = rng.integers(9, size=1200)
 points = 8.0 * np.column_stack(np.divmod(np.arange(9), 3))[groups] + rng.normal(size=(1200, 2))
@@ -285,7 +288,8 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 # no warning, high agreement          most large clusters are clear in the table  use those clusters of ``labels_``
 #                                                                                 that recur (below the table)
-# no warning, low agreement           the table probably leaves them open         use averages, not ``labels_``
+# no warning, low agreement           the table probably leaves them open         use averages, and of ``labels_`` at
+#                                                                                 most the clusters that recur
 # warning that chains disagree, and   partitions that predict about equally, and  use averages; a larger ``thin``
 # no weight above 1/2                 chains that move slowly between them        shows whether the table leaves
 #                                                                                 the clusters open
@@ -297,8 +301,9 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # ==================================  ==========================================  ====================================
 #
 # After a fit with a larger ``thin``: if the warning is gone and the agreement still low, the table probably leaves the
-# clusters open; if the warning is gone and the agreement high, most large clusters are clear; if the warning stays,
-# chains are still too slow, or stuck: use averages, and of ``labels_`` at most the clusters that recur (see below).
+# clusters open; if the warning is gone and the agreement high, most large clusters are clear; near 0.8 some are clear
+# and others open, and the recurrence of each (below) says which. If the warning stays, chains are still too slow, or
+# stuck: use averages, and of ``labels_`` at most the clusters that recur.
 #
 # Both ``effort`` and ``thin`` give each chain more work (``effort`` has no effect with a ``time_limit``). ``effort=5``
 # does about five times as much before the draws: there is more time to mend mistakes while the subsample is small, and
@@ -306,9 +311,10 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # in a small table, and twenty times as many as ``thin=1``. A weight above 1/2 says something where there are four
 # chains or more. With ``thin=1``, most fits of the square warn that chains disagree; those of the hospitals warn of
 # this, and some also that the density rises. With ``thin=20``, most fits of the square do not warn and have low
-# agreement, and those of the hospitals warn only that the density rises. With ``effort=20``, too, most of these do not
-# warn. If two rows apply, begin with a larger ``effort``. Where one chain has nearly all the weight, results are those
-# of one chain: run more of them.
+# agreement, and those of the hospitals warn only that the density rises. If ``effort=20`` is added to it, most of these
+# do not warn, and have an agreement of about 0.8: some clusters are clear in the table, and others are open. If two
+# rows apply, begin with a larger ``effort``. Where one chain has nearly all the weight, results are those of one chain:
+# run more of them.
 #
 # That a warning is gone does not make ``labels_`` usable: look at the agreement, too. Which clusters can be relied on,
 # although others cannot? ``cluster_stability`` estimates for each cluster how probable it is that a fit with another
@@ -318,12 +324,15 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # estimated from the chains, roughly: with four, it is above 0.9 only if all of them have the cluster, which may also be
 # luck. For a cluster that matters, use ``n_chains=8`` or more. And where ``fit`` warned that the density rises, as it
 # did of the hospitals, give it more work first: chains that are still improving have not seen partitions that may be
-# better. Until then take clusters that recur as a hint, as you would take averages.
+# better. Until then take clusters that recur as a hint, as you would take averages. The last line is of a fit of the
+# hospitals that had this work, ``thin=20`` and ``effort=20``, and did not warn. (It numbers its clusters anew: the two
+# lines cannot be compared place by place.)
 
-for name, model in models.items():
-    recurrence = model.cluster_stability(tables[name]).recurrence_
-    print(f"{name:10} {len(recurrence):2} clusters, {(recurrence > 0.9).sum()} of them recur:", end=" ")
-    print(*recurrence.round(2)[:10], "..." if len(recurrence) > 10 else "")
+shown = [(name, model, tables[name]) for name, model in models.items()] + [("hospitals, more work", longer, hospitals)]
+for name, model, table in shown:
+    recurrence = model.cluster_stability(table).recurrence_
+    print(f"{name:20} {len(recurrence):2} clusters, {(recurrence > 0.9).sum():2} of them recur:", end=" ")
+    print(*recurrence.round(2)[:8], "..." if len(recurrence) > 8 else "")
     if name == "groups":
         assert (recurrence > 0.9).all()
     else:
