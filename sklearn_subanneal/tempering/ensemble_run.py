@@ -189,16 +189,14 @@ class EnsembleRun:
             n_warmup = WARM_UP_OF_MANY if spec.n_chains >= MANY_CHAINS else WARM_UP
         left, length, made = n_warmup, 1, 0
         self.last_rejections = np.full(ensemble.n_levels - 1, 0.5)
-        is_over = False
-        while left > 0 and not is_over:
+        while left > 0 and not self._warm_up_is_over():
             # What is left for less than another round lengthens the last one.
             length = left if left < 3 * length else length
             points = []
             ensemble.reset_counts()
             for number in range(length):
                 context.check()
-                if spec.time_limit is not None and clock.now() - self.start > 0.5 * spec.time_limit:
-                    is_over = True
+                if self._warm_up_is_over():
                     break
                 ensemble.iterate(number, adapt=True)
                 points.append(ensemble.theta[:, 0].copy())
@@ -209,13 +207,21 @@ class EnsembleRun:
                 self._learn(np.concatenate(points), is_last=left <= 0)
         for adaptation in ensemble.adaptations:
             adaptation.freeze()
-        for number in range(SETTLING * ensemble.n_levels if spec.n_warmup is None and not is_over else 0):
+        n_settling = SETTLING * ensemble.n_levels if spec.n_warmup is None else 0
+        for number in range(n_settling):
             context.check()
+            if self._warm_up_is_over():
+                break
             ensemble.iterate(number)
+            made += 1
         ensemble.reset_counts()
-        self.warmup_share = made / n_warmup if n_warmup else 1.0
+        planned = n_warmup + n_settling
+        self.warmup_share = made / planned if planned else 1.0
         betas = ", ".join(f"{beta:.3g}" for beta in ensemble.inverse_temperatures)
         spec.say(f"Barrier {self.last_rejections.sum():.2f}; levels at {betas}.")
+
+    def _warm_up_is_over(self):
+        return self.spec.time_limit is not None and clock.now() - self.start > 0.5 * self.spec.time_limit
 
     def _learn(self, points, is_last):
         spec, ensemble = self.spec, self.ensemble

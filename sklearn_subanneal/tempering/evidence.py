@@ -121,8 +121,7 @@ def chains_evidence(chains: list) -> tuple[float, float]:
     """
     if not chains[0]:
         return np.nan, np.nan
-    paths = [stepping_stones([(_parts(lower), _parts(upper)) for lower, upper in pairs]) for pairs in chains]
-    values, within = np.array(paths).T
+    values, within = np.array([_evidence_of_chain(pairs) for pairs in chains]).T
     n = len(values)
     mean = float(logsumexp(values) - np.log(n))
     if not np.isfinite(mean):
@@ -132,9 +131,16 @@ def chains_evidence(chains: list) -> tuple[float, float]:
     return mean, max(inside, float(weights.std(ddof=1) / np.sqrt(n))) if n > 1 else inside
 
 
-def _parts(ratios):
+def _evidence_of_chain(pairs):
+    """``stepping_stones`` of one chain, in blocks: as many of each pair, of which some may have a draw less."""
+    n_parts = min(FEWEST_BLOCKS, *(ratios.shape[1] for pair in pairs for ratios in pair))
+    if not n_parts:
+        return np.nan, np.nan
+    return stepping_stones([tuple(_parts(ratios, n_parts) for ratios in pair) for pair in pairs])
+
+
+def _parts(ratios, n_parts):
     """Log ratios of one chain, shape (1, n), in blocks; the first are left out where these would not be equal."""
-    n_parts = min(FEWEST_BLOCKS, ratios.shape[1])
     length = ratios.shape[1] // n_parts
     return ratios[0, ratios.shape[1] - n_parts * length :].reshape(n_parts, length)
 

@@ -65,8 +65,8 @@ class Level:
         """Evaluate the model."""
         log_prior = float(self.model.log_prior(theta))
         point = Point(theta, log_prior, -np.inf)
-        if np.isnan(log_prior):
-            raise ValueError(f"log_prior is nan at theta={theta!r}; it must be -inf where the prior has no mass")
+        if not log_prior < np.inf:
+            raise ValueError(f"log_prior is {log_prior} at theta={theta!r}; it must be -inf where the prior has no mass")
         if log_prior > -np.inf:
             if gradient:
                 self._add_gradients(point)
@@ -115,6 +115,7 @@ class Level:
 
     @staticmethod
     def _checked(theta, value):
-        if np.isnan(value):
-            raise ValueError(f"log_likelihood is nan at theta={theta!r}; it must be -inf where it is not defined")
+        # A chain would never leave a point of +inf.
+        if not value < np.inf:
+            raise ValueError(f"log_likelihood is {value} at theta={theta!r}; it must be -inf where it is not defined")
         return value

@@ -114,7 +114,7 @@ def sample(
     n_jobs : int or None, default=None
         Threads that evaluate a target that is not vectorized; results are the same for any number.
     time_limit : float or None, default=None
-        Seconds, of which at most half are for the warm-up.
+        Seconds, up to one more move of all points, of which at most half are for the warm-up.
     checkpoint : Checkpoint or None, default=None
         Saves the chains after their warm-up, so that the same call in another process resumes them, bit for bit.
     verbose : bool, default=False
@@ -181,7 +181,10 @@ def sample(
         sampler = ParallelTempering(
             inner=kernel, n_levels=n_levels or deepest, min_inverse_temperature=least, n_warmup=n_warmup
         )
-        return sampler.sample(model, n_draws or SUBSET_DRAWS, n_chains, random_state, n_jobs, time_limit, checkpoint)
+        # Chains that run one after the other share the time.
+        turns = -(-n_chains // min(n_workers(n_jobs), n_chains))
+        limit = None if time_limit is None else time_limit / turns
+        return sampler.sample(model, n_draws or SUBSET_DRAWS, n_chains, random_state, n_jobs, limit, checkpoint)
     say(f"Levels are powers; points are moved by {type(kernel).__name__}.")
     (generator,) = spawn_generators(random_state, 1)
     spec = EnsembleSpec(

@@ -160,11 +160,12 @@ class TemperedEnsemble:
         acceptance = self.kernel.move_all(self) if moving else np.empty((self.n_chains, 0))
         self.accepted[:, :moving] += acceptance
         if self.draws_reference:
-            drawn = self.model.sample_priors(self.generator, self.n_chains)
-            self.theta[:, -1] = drawn
-            self.log_prior[:, -1], self.log_likelihood[:, -1] = self.evaluate(drawn)
-            self.gradients[:, -1] = np.nan
+            self.theta[:, -1] = self.model.sample_priors(self.generator, self.n_chains)
             self.accepted[:, -1] += 1.0
+        if self.inverse_temperatures[-1] == 0.0:
+            # Kernels move there without the likelihood, by which points are swapped.
+            self.log_prior[:, -1], self.log_likelihood[:, -1] = self.evaluate(self.theta[:, -1].copy())
+            self.gradients[:, -1] = np.nan
             self.n_values[:, -1] += 1
         if adapt:
             for m, adaptation in enumerate(self.adaptations[:moving]):

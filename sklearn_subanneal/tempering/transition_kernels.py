@@ -40,8 +40,8 @@ class TransitionKernel(BaseEstimator):
             raise ValueError(f"target_acceptance must be between 0 and 1, got {self.target_acceptance!r}")
         if self.needs_gradients and not model.has_gradients:
             raise ValueError(
-                f"{type(self).__name__} needs gradients, and {type(model).__name__} has none; derive it from "
-                "DifferentiableModel, or take inner=MetropolisHastings()"
+                f"{type(self).__name__} needs gradients, and {type(model).__name__} has none; give gradient= beside a "
+                "function, derive a model from DifferentiableModel, or take MetropolisHastings()"
             )
 
     def initial_step(self, n_parameters: int) -> float:

@@ -10,6 +10,7 @@ from support.clocks import tick_at_each_look
 from support.known_evidence import two_modes
 
 from sklearn_subanneal import Checkpoint
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.tempering import (
     GaussianMean,
     HamiltonianMonteCarlo,
@@ -296,6 +297,25 @@ def test_time_limit(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="ended the warm-up of 3 of 3 chains"):
         result = sample(density, **FEW | {"n_draws": 10**6, "n_warmup": 500}, time_limit=0.4)
     assert 5 <= result.draws.shape[1] <= 40 and (result.warmup_share < 0.1).all()
+
+
+def test_points_settle_within_half_of_the_time(monkeypatch):
+    """Of 127 + 5 * 40 iterations of warm-up, one look each, there is time for fewer."""
+    tick_at_each_look(monkeypatch, 0.01)
+    with pytest.warns(ConvergenceWarning, match="ended the warm-up of 64 of 64 chains"):
+        result = sample(
+            target, prior=(0.0, 3.0), n_parameters=2, vectorized=True, n_levels=40, random_state=0, time_limit=4.0
+        )
+    assert (result.warmup_share < 0.7).all() and 90 <= result.draws.shape[1] <= 200
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_chains_by_subsets_share_the_time(monkeypatch):
+    tick_at_each_look(monkeypatch, 0.01)
+    model = GaussianMean(np.random.default_rng(0).normal(1.0, 1.0, (40, 1)), [[1.0]])
+    begin = clock.now()
+    sample(model, levels="subsets", explorer="mh", n_chains=8, n_draws=10**6, random_state=0, time_limit=4.0)
+    assert clock.now() - begin < 4.5
 
 
 def test_a_model_with_rows_by_powers():

@@ -135,6 +135,14 @@ def test_time_limit_in_the_warm_up(monkeypatch, ladder):
     assert np.isfinite(result.draws).all()
 
 
+@pytest.mark.parametrize("n_draws", [1, 2, 3, 9])
+def test_evidence_of_few_draws(n_draws):
+    """Even and odd pairs have been offered swaps different numbers of times."""
+    sampler = ParallelTempering(subsample=False, min_inverse_temperature=0.0, n_levels=4, n_warmup=20)
+    result = sampler.sample(one_dimension(), n_draws, n_chains=2, random_state=0)
+    assert result.draws.shape[1] == n_draws and np.isfinite(result.log_evidence) == (n_draws > 1)
+
+
 class TwoModes(LogDensityModel):
     """Two narrow modes, which no chain without a ladder leaves."""
 

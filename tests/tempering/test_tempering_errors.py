@@ -55,6 +55,16 @@ class Undefined(NoGradients):
         return np.nan
 
 
+class Infinite(NoGradients):
+    def log_likelihood(self, theta, rows=None):
+        return np.inf
+
+
+class InfinitePrior(NoGradients):
+    def log_prior(self, theta):
+        return np.inf
+
+
 class Nowhere(NoGradients):
     def log_prior(self, theta):
         return -np.inf
@@ -79,6 +89,8 @@ class Nowhere(NoGradients):
         (ParallelTempering(inner=MetropolisHastings), one_dimension(), "inner must be"),
         (TemperedTransitions(), object(), "model must be a LogDensityModel"),
         (TemperedTransitions(), Undefined(), "nan"),
+        (TemperedTransitions(), Infinite(), "log_likelihood is inf"),
+        (ParallelTempering(), InfinitePrior(), "log_prior is inf"),
         (TemperedTransitions(), Nowhere(), "no mass"),
     ],
 )
