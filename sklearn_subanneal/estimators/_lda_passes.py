@@ -24,6 +24,8 @@ from sklearn_subanneal.topics.topic_passes import LearningRun
 
 # Parameters that may change between an interrupted fit and the one that resumes it.
 CHANGEABLE = ("n_jobs", "verbose")
+# Attributes that are known after a fit to a whole corpus only.
+OF_WHOLE_FITS = ("bound_", "converged_")
 
 
 def begin_stream(estimator, documents) -> None:
@@ -34,7 +36,8 @@ def begin_stream(estimator, documents) -> None:
         settings = replace(settings, n_components=NumberSearch(totals.sample, settings, generator).run())
     passes = settings.passes(totals, generator)
     is_planned = estimator.total_samples is not None
-    learner = settings.learner(passes, totals, is_planned, estimator.learning_method == "batch")
+    # In minibatches, whatever learning_method is: batch learning would forget all documents but the last.
+    learner = settings.learner(passes, totals, is_planned)
     vars(estimator).update(_learner_state=learner, _n_seen=0, _n_planned=passes.planned)
 
 
@@ -132,6 +135,8 @@ def learn_more(estimator, corpus) -> None:
         learner.topics.recount()
         n_passes = 1 if planned is None else max(1, int(min(estimator._n_seen // planned, LARGEST)))
         vars(estimator).update(fitted_attributes(estimator, learner, n_passes))
+        for name in OF_WHOLE_FITS:
+            vars(estimator).pop(name, None)
 
 
 def _are_apart(learner: TopicLearner) -> bool:

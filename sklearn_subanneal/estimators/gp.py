@@ -51,7 +51,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Pres
         Hamiltonian Monte Carlo, the same along the gradients of a quarter of the rows with a correction (see
         :class:`~sklearn_subanneal.tempering.GuidedHamiltonianMonteCarlo`), or random-walk Metropolis-Hastings.
     n_levels, min_inverse_temperature : optional
-        Number of levels of the ladder; None: see :class:`~sklearn_subanneal.tempering.ParallelTempering`.
+        Number of levels of the ladder, and where it ends, for samplers that have one; None: see
+        :class:`~sklearn_subanneal.tempering.ParallelTempering`.
     n_chains : int, default=4
     n_draws : int or None, default=None
         Draws of each chain, after warm-up; None: 250, or 100 of more than 1,000 rows.

@@ -78,7 +78,7 @@ class VariationalTemperingLDA(TopicModel):
         slightly exceeds that of the corpus; then T falls as soon as topics predict words better than frequencies do.
         "frequencies": in place of a prior, all topics are equal to the frequencies of words.
     learning_method : {"online", "batch"}, default="online"
-        From minibatches, or from all documents at once.
+        From minibatches, or from all documents at once; ``partial_fit`` always learns from minibatches.
     learning_decay : float or None, default=None
         kappa of the step (learning_offset + t)^-kappa of minibatch t.
     learning_offset : float or None, default=None
@@ -91,7 +91,7 @@ class VariationalTemperingLDA(TopicModel):
     batch_size : int or None, default=None
         Documents in a minibatch. None: 2 % of all, at least 64, and at most 512 but on workers.
     evaluate_every : int, default=-1
-        Passes between computations of the perplexity, for ``perp_tol``. Not positive: never.
+        Passes between computations of the perplexity, for ``perp_tol``, in ``fit``. Not positive: never.
     total_samples : int or None, default=None
         Number of documents in a pass of all calls of ``partial_fit``, or in ``fit_chunks``. None: ``partial_fit`` uses
         the number of documents so far and does not anneal; ``fit_chunks`` counts the documents.
@@ -126,11 +126,11 @@ class VariationalTemperingLDA(TopicModel):
     inverse_temperatures_ : ndarray of shape (n_batches,) or (n_batches, 3)
         E[1/T] at each minibatch; with "local", its quantiles 0.05, 0.5 and 0.95 over the documents.
     bound_ : float
-        Perplexity of the training documents (of 200 to 400, evenly spaced, if there are more), after ``fit``.
+        Perplexity of the training documents (of 200 to 400, evenly spaced, if there are more), after ``fit`` alone.
     n_components_, n_iter_ : int
         Number of topics, and of the passes made.
     converged_ : bool
-        Whether, after ``fit`` or ``fit_chunks``, no topic has a twin: another one to which its affinity is above 0.8
+        Whether, after ``fit`` or ``fit_chunks`` alone, no topic has a twin: another one to which its affinity is above 0.8
         (see :func:`~sklearn_subanneal.topics.measures.affinities`).
     n_batch_iter_ : int
         Minibatches learned from.
@@ -299,6 +299,8 @@ class VariationalTemperingLDA(TopicModel):
             raise ValueError('learning_method="batch" needs all documents at once; use "online" with chunks')
         with unchanged_on_failure(self):
             fit_stream(self, chunks, client)
+            # Of another corpus.
+            vars(self).pop("bound_", None)
         return self
 
     @fit_context(prefer_skip_nested_validation=True)

@@ -124,9 +124,20 @@ def number_of_draws(n_rows: int) -> int:
 def make_sampler(
     name: str, inner: str, n_levels: int | None, min_inverse_temperature: float | None, n_warmup: int | None
 ) -> TemperedSampler:
-    """The sampler of a name in ``SAMPLERS``, with the transition kernel of a name in ``INNER``."""
+    """The sampler of a name in ``SAMPLERS``, with the transition kernel of a name in ``INNER``.
+
+    Raises
+    ------
+    ValueError
+        If a ladder is described for "none", which has none.
+    """
     kernel = INNER[inner]()
     if name == "none":
+        if n_levels is not None or min_inverse_temperature is not None:
+            raise ValueError(
+                "n_levels and min_inverse_temperature have no effect with sampler='none', which has no ladder; leave "
+                "them out, or choose sampler='pt' or 'spt'"
+            )
         return ParallelTempering(inner=kernel, inverse_temperatures=[1.0], n_warmup=n_warmup)
     by_transitions, by_subsets = TEMPERED[name]
     kind = TemperedTransitions if by_transitions else ParallelTempering

@@ -66,7 +66,7 @@ class Level:
         log_prior = float(self.model.log_prior(theta))
         point = Point(theta, log_prior, -np.inf)
         if not log_prior < np.inf:
-            raise ValueError(f"log_prior is {log_prior} at theta={theta!r}; it must be -inf where the prior has no mass")
+            raise ValueError(f"log_prior is {log_prior} at {theta=}; it must be -inf where the prior has no mass")
         if log_prior > -np.inf:
             if gradient:
                 self._add_gradients(point)
@@ -117,5 +117,5 @@ class Level:
     def _checked(theta, value):
         # A chain would never leave a point of +inf.
         if not value < np.inf:
-            raise ValueError(f"log_likelihood is {value} at theta={theta!r}; it must be -inf where it is not defined")
+            raise ValueError(f"log_likelihood is {value} at {theta=}; it must be -inf where it is not defined")
         return value

@@ -222,6 +222,8 @@ def test_duplicates_and_constants():
         ({"sampler": "gibbs"}, "sampler"),
         ({"min_inverse_temperature": 2.0}, "min_inverse_temperature"),
         ({"time_limit": 0.0}, "time_limit"),
+        ({"sampler": "none", "n_levels": 5}, "have no effect with sampler='none'"),
+        ({"sampler": "none", "min_inverse_temperature": 0.1}, "choose sampler='pt' or 'spt'"),
     ],
 )
 def test_bad_parameters(parameters, message):

@@ -159,6 +159,28 @@ def test_partial_fit_with_a_plan_is_fit(X):
     np.testing.assert_allclose(planned.topic_word_, fitted.topic_word_, atol=0.02)
 
 
+def test_streams_remember_whatever_the_method():
+    """Of two halves of the documents, with words of their own, the second does not replace what the first taught."""
+    rng = np.random.default_rng(0)
+    first, second = (
+        np.hstack([rng.poisson(3.0, (60, 10)) * own, rng.poisson(3.0, (60, 10)) * (1 - own)]) for own in (1, 0)
+    )
+    for method in ("online", "batch"):
+        model = VariationalTemperingLDA(2, learning_method=method, random_state=0)
+        model.partial_fit(np.vstack([first, second])).partial_fit(second)
+        # Ten words each, of equal probability.
+        assert model.perplexity(first) < 14.0
+
+
+def test_what_is_known_of_a_whole_fit_goes_with_it(X):
+    model = VariationalTemperingLDA(3, max_iter=2, random_state=0).fit(X)
+    assert model.bound_ > 1.0 and model.converged_ in (True, False)
+    model.fit_chunks([X[:100]])
+    assert not hasattr(model, "bound_") and hasattr(model, "converged_")
+    model.fit(X).partial_fit(X[:50])
+    assert not hasattr(model, "bound_") and not hasattr(model, "converged_")
+
+
 @pytest.mark.parametrize("method", ["online", "batch"])
 def test_learning_goes_on_after_fit(X, method):
     max_iter = 100 if method == "batch" else 15
