@@ -130,8 +130,8 @@ class VariationalTemperingLDA(TopicModel):
     n_components_, n_iter_ : int
         Number of topics, and of the passes made.
     converged_ : bool
-        Whether, after ``fit`` or ``fit_chunks`` alone, no topic has a twin: another one to which its affinity is above 0.8
-        (see :func:`~sklearn_subanneal.topics.measures.affinities`).
+        Whether no topic has a twin: another one to which its affinity is above 0.8 (see
+        :func:`~sklearn_subanneal.topics.measures.affinities`). After ``fit`` or ``fit_chunks`` alone.
     n_batch_iter_ : int
         Minibatches learned from.
     n_features_in_ : int
