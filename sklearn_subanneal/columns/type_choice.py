@@ -37,6 +37,9 @@ LEAST_GAIN = 0.1
 # the cells. These atoms must have at least the other share, since a few cells do not outweigh correlations, and half of
 # the cells of all values that repeat.
 LEAST_INNER_SHARE, LEAST_ATOMS_SHARE = 0.5, 0.1
+# Beside frequent atoms, other numbers that repeat are levels as well, such as classes of income, if they are few and
+# each has so many cells: of amounts, some occur only once.
+FEWEST_CELLS_OF_EACH_LEVEL = 3
 # Integers are counts of events only if they have several values and if the typical positive one is small: large counts
 # are as well described as reals. The frequencies of few counts are close to those of a negative binomial distribution:
 # the evidence of categories is higher by at most so many nats for each cell.
@@ -69,7 +72,8 @@ def choose_type(cells: Cells) -> ChosenType:
       and are equally frequent, as classes are, or many whose frequencies have no order;
     - other integers of at most 20 values are "ordinal", or "count" by the evidence;
     - other integers from 0 or 1 with a typical value of at most 20 are "count" by the evidence;
-    - others are "real", unless "semicontinuous" or "skewed" has clearly more evidence.
+    - others are "real", unless "semicontinuous" or "skewed" has clearly more evidence; "ordinal" in place of
+      "semicontinuous" if they are at most 20 numbers, of which each is in three cells or more.
 
     Evidence is the marginal likelihood of one cluster, :class:`TypeEvidence`. "cyclic" is never chosen.
 
@@ -192,7 +196,7 @@ def _of_values(name, numbers) -> ChosenType:
         return ChosenType(
             "ordinal", f"{n_values} distinct numbers from {_range(numbers)} in steps of 0.5: few levels", revisable=True
         )
-    return _of_reals(numbers, evidence)
+    return _of_reals(numbers, evidence, repeats)
 
 
 def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
@@ -263,11 +267,14 @@ def _cells_above(numbers) -> float:
     return counts[-1] * (counts[-1] / counts[-2]) * x[-1] / (x[-1] + 1.0)
 
 
-def _of_reals(numbers, evidence) -> ChosenType:
+def _of_reals(numbers, evidence, repeats) -> ChosenType:
     text = f"{len(numbers.values):,} distinct numbers from {_range(numbers)}"
     least = max(LEAST_EVIDENCE, LEAST_GAIN * numbers.n_cells)
     best = max(evidence.real, evidence.skewed)
     if _has_atoms(evidence) and evidence.semicontinuous - best > least:
+        all_repeat = repeats and numbers.counts.min() >= FEWEST_CELLS_OF_EACH_LEVEL
+        if all_repeat and len(numbers.values) <= MOST_REPEATED:
+            return ChosenType("ordinal", f"{text}: few levels, some of them frequent")
         atoms = ", ".join([*map(_brief, evidence.atoms[:3]), *(["..."] if len(evidence.atoms) > 3 else [])])
         share = np.isin(numbers.values, evidence.atoms) @ numbers.counts / numbers.n_cells
         return ChosenType(

@@ -289,6 +289,17 @@ def test_zeros_and_caps_are_atoms_and_round_numbers_are_not():
     assert of_numbers(sparse).kind != "semicontinuous"
 
 
+def test_few_numbers_that_all_repeat_are_levels_though_some_are_frequent():
+    """As classes of income: beside the two largest, the others are as exact."""
+    classes = [500.0, 1500.0, 2500.0, 3500.0, 4500.0, 5500.0, 6500.0, 8500.0, 12500.0, 20000.0, 30000.0]
+    incomes = np.repeat(classes, [5, 10, 10, 19, 13, 15, 32, 61, 125, 247, 270])
+    assert of_numbers(incomes).kind == "ordinal" and "few levels, some of them frequent" in of_numbers(incomes).reason
+    assert of_numbers(np.log(incomes)).kind == "ordinal"
+    # Amounts, of which some occur once, beside many zeros.
+    gifts = np.concatenate([np.zeros(400), np.repeat([5.0, 10.0, 25.0, 50.0], 20), [3.0, 7.0, 120.0]])
+    assert of_numbers(gifts).kind == "semicontinuous"
+
+
 def test_skewed_only_if_it_matters():
     rng = np.random.default_rng(4)
     assert of_numbers(rng.lognormal(3.0, 1.0, 300)).kind == "skewed"
