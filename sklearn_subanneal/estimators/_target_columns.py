@@ -21,6 +21,7 @@ from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
+from sklearn_subanneal.tables.datetimes import Datetime
 from sklearn_subanneal.tables.derivation import FunctionOfNumbers
 from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
@@ -154,7 +155,11 @@ def _as_modelled(table: Table, joint: Table) -> Table:
         own = columns[j]
         if modelled.kind != own.kind:
             own = replace(own, type=modelled.type, categories=modelled.categories, reason=modelled.reason)
-        columns[j] = replace(own, split=modelled.split, lowest=modelled.lowest, points=modelled.points)
+        split = modelled.split
+        if isinstance(split, Datetime):
+            # The joint table holds dates, X may hold strings: only its own split knows the order of day and month.
+            split = replace(split, day_first=own.split.day_first)
+        columns[j] = replace(own, split=split, lowest=modelled.lowest, points=modelled.points)
     return replace(table, columns=[_of_source(column, columns) for column in columns])
 
 
