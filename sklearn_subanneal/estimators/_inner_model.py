@@ -23,13 +23,19 @@ def fitted_inner(outer, X, **of_rows):
     Raises
     ------
     ValueError
-        If a frozen model was not fitted to X, or weights or strata are given with it.
+        If a frozen model was not fitted to X, or its draws do not have these rows, or weights or strata are given with
+        it.
     """
     if isinstance(outer.estimator, FrozenEstimator):
         model = outer.estimator.estimator
         check_is_fitted(model)
         if of_rows:
             raise ValueError("estimator is frozen, and is not fitted again: pass neither sample_weight nor strata")
+        if isinstance(model, CrossCat) and model._fitted_identity is None:
+            raise ValueError(
+                "estimator is frozen, and was fitted by partial_fit or in shards: its draws do not have the rows of X "
+                "and no others, so that it cannot predict each row by the others; give estimator the unfitted model"
+            )
         model._training_cells(X)
     else:
         model = CrossCat() if outer.estimator is None else clone(outer.estimator)

@@ -21,7 +21,7 @@ from sklearn_subanneal.estimators._judged_rows import JudgedRows
 from sklearn_subanneal.estimators._left_out_scores import ScoreCalibration, parts_left_out
 from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators._reasons import CellReason, reasons_of_cells
-from sklearn_subanneal.estimators._row_metadata import present_rows
+from sklearn_subanneal.estimators._row_metadata import present_rows, with_own_weights
 from sklearn_subanneal.tables.row_indices import row_indices
 from sklearn_subanneal.views.training_row_index import TrainingRowIndex
 
@@ -51,7 +51,8 @@ class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, Bas
     ----------
     estimator : CrossCat, default=None
         The model, which is cloned. None: ``CrossCat()``. A fitted model in a ``sklearn.frozen.FrozenEstimator`` is
-        taken as it is: ``fit`` must then be given its training table, without weights or strata.
+        taken as it is: ``fit`` must then be given its training table, without weights or strata. The model must have
+        got this table by ``fit``, not by ``partial_fit`` or in shards; its weights count, and none may be 0.
     contamination : float, default=0.1
         Share of the training rows that are outliers, above 0 and at most 0.5. Of new rows that are like the training
         rows, about the same share are outliers.
@@ -150,6 +151,7 @@ class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, Bas
         with unchanged_on_failure(self):
             X, _, of_rows = present_rows(X, None, sample_weight, strata)
             self.crosscat_ = model = fitted_inner(self, X, **of_rows)
+            of_rows = with_own_weights(model, of_rows)
             self._rare_share = min(RARE_ROWS * self.contamination, MOST_RARE)
             arrays = model._encode(X, scored=True)
             self._known = TrainingRowIndex.of(arrays, model._seen_rows(arrays))

@@ -46,7 +46,8 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
     ----------
     estimator : CrossCat, SubsampleAnnealedDPMM or TreeGuidedNRMM, default=None
         The model, which is cloned. None: ``CrossCat()``. A fitted model in a ``sklearn.frozen.FrozenEstimator`` is
-        taken as it is: ``fit`` must then be given its training table, without weights or strata.
+        taken as it is: ``fit`` must then be given its training table, without weights or strata, and a ``CrossCat``
+        must have got this table by ``fit``, not by ``partial_fit`` or in shards.
     sample_posterior : bool, default=False
         Whether ``transform`` draws missing cells from the posterior, in place of the mean or the most probable value.
     n_imputations : int, default=20
@@ -160,9 +161,9 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
             if is_refined:
                 limit = self.estimator_.time_limit
                 self._refinements = self.estimator_._refinements(X, inf if limit is None else limit)
-            missing = self._missing(X)
-            present = of_rows.get("sample_weight", np.ones(len(missing))) > 0
-            self.indicated_ = np.flatnonzero(missing[present].any(axis=0))
+            # Those that the model has got, by weights of this fit or of its own.
+            modelled = np.delete(self._missing(X), self.estimator_._copies.absent, axis=0)
+            self.indicated_ = np.flatnonzero(modelled.any(axis=0))
         return self
 
     def transform(self, X) -> Any:

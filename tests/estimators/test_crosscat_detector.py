@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from sklearn_subanneal import BayesianImputer, CrossCat, CrossCatDetector
 from sklearn_subanneal.annealing import SubsampleAnneal
+from sklearn_subanneal.shards import ShardedTable
 
 BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5, max_sweeps=5)
 
@@ -76,6 +77,18 @@ def test_a_fitted_model_is_taken_as_it_is(fitted):
         CrossCatDetector(FrozenEstimator(detector.crosscat_)).fit(table, sample_weight=np.full(300, 2))
     imputer = BayesianImputer(FrozenEstimator(detector.crosscat_)).fit(table)
     pd.testing.assert_frame_equal(imputer.transform(table), detector.crosscat_.impute(table))
+
+
+@pytest.mark.parametrize("estimator", [CrossCatDetector, BayesianImputer])
+def test_a_fitted_model_must_know_its_rows(fitted, estimator):
+    """The draws of a stream have rows of earlier calls, those of shards some rows of the table."""
+    _, table = fitted
+    model = clone(BRIEF).set_params(covariance_type="diag")
+    streamed = clone(model).partial_fit(table[:100]).partial_fit(table[100:200])
+    sharded = clone(model).fit(ShardedTable(table, n_start_rows=len(table)))
+    for own, seen in ((sharded, table), (streamed, table[100:200])):
+        with pytest.raises(ValueError, match=r"fitted by partial_fit or in shards: .* give estimator the unfitted"):
+            estimator(FrozenEstimator(own)).fit(seen)
 
 
 def test_scores_are_the_larger_of_two_measures():

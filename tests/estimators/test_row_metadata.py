@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -133,6 +134,27 @@ def test_an_imputer_leaves_rows_of_weight_0_out():
     assert_array_equal(weighted.indicated_, [1])
     assert_array_equal(copied.indicated_, [1])
     assert_array_equal(weighted.estimator_.log_joint_, copied.estimator_.log_joint_)
+
+
+@pytest.mark.parametrize("covariance_type", ["diag", "full"])
+def test_weights_of_a_frozen_model_count(covariance_type):
+    """As if the detector had fitted it with them; rows that are in no draw cannot be left out of it."""
+    X, _ = table()
+    weights = 1 + WEIGHTS
+    X[4, 0] = np.nan
+    unfitted = CrossCat(**BRIEF, covariance_type=covariance_type)
+    frozen = FrozenEstimator(clone(unfitted).fit(X, sample_weight=weights))
+    weighted = CrossCatDetector(unfitted, random_state=0).fit(X, sample_weight=weights)
+    taken = CrossCatDetector(frozen, random_state=0).fit(X)
+    assert taken.offset_ == weighted.offset_
+    assert_array_equal(taken.large_surprisal_, weighted.large_surprisal_)
+    assert_array_equal(taken.p_values(X + 1.0), weighted.p_values(X + 1.0))
+    assert taken.drift(X + 1.0) == weighted.drift(X + 1.0)
+    weights[4] = 0
+    frozen = FrozenEstimator(clone(unfitted).fit(X, sample_weight=weights))
+    with pytest.raises(ValueError, match="fitted with sample_weight=0 for 1 rows, which its draws do not have"):
+        CrossCatDetector(frozen).fit(X)
+    assert not BayesianImputer(frozen, add_indicator=True).fit(X).indicated_.size
 
 
 # --- Routing --------------------------------------------------------------------------------------------------------
