@@ -53,12 +53,14 @@ def present_rows(X, y, sample_weight, strata) -> tuple:
         The rows and their targets.
     of_rows : dict of str to ndarray of shape (n_rows,)
         As of :func:`row_metadata`; the weights are positive.
+    present : ndarray of bool, shape (n_samples,), or None
+        Which rows these are; None: all.
     """
     of_rows = row_metadata(X, sample_weight, strata)
     if "sample_weight" not in of_rows or of_rows["sample_weight"].all():
-        return X, y, of_rows
+        return X, y, of_rows, None
     present = of_rows["sample_weight"] > 0
     if y is not None:
         check_consistent_length(y, present)
         y = y[present]
-    return repeated_rows(X, present), y, {name: values[present] for name, values in of_rows.items()}
+    return repeated_rows(X, present), y, {name: values[present] for name, values in of_rows.items()}, present

@@ -149,8 +149,8 @@ class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, Bas
             If X is no table, or weights, strata or a parameter are not as described.
         """
         with unchanged_on_failure(self):
-            X, _, of_rows = present_rows(X, None, sample_weight, strata)
-            self.crosscat_ = model = fitted_inner(self, X, **of_rows)
+            X, _, of_rows, present = present_rows(X, None, sample_weight, strata)
+            self.crosscat_ = model = fitted_inner(self, X, present, **of_rows)
             of_rows = with_own_weights(model, of_rows)
             self._rare_share = min(RARE_ROWS * self.contamination, MOST_RARE)
             arrays = model._encode(X, scored=True)
