@@ -70,7 +70,7 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
             missing_indicator=inner.missing_indicator,
             keep_empty=True,
         )
-        if (inner.missing_indicator, inner.feature_params, inner.feature_grids) == (None, None, None):
+        if all(given is None for given in (inner.missing_indicator, inner.feature_params, inner.feature_grids)):
             # What says the same as another column is no column of the joint table.
             self._table, arrays = modelled_once(self._table, arrays, _unchanged)
         if weights is not None:
