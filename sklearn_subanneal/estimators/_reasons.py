@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from numbers import Real
 from typing import Any, NamedTuple
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from sklearn_subanneal.columns.column_model import LARGEST_CELL
@@ -149,7 +150,7 @@ def _cell(X, row, j):
     if hasattr(X, "iloc"):
         value = X.iloc[row, int(j)]
     elif hasattr(X, "columns"):
-        value = X[int(row), int(j)]
+        value = nw.from_native(X)[int(row), int(j)]
     else:
         value = X[row][int(j)]
     return value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value

@@ -216,6 +216,24 @@ def test_arrays_pickles_and_pipelines():
     assert pipeline.predict(X)[0] == -1
 
 
+def test_tables_of_arrow(fitted):
+    table = fitted[1][:60].reset_index(drop=True)
+    own, other = (
+        _reasons_or_error(CrossCatDetector(BRIEF, n_calibration=20, random_state=0), X)
+        for X in (pytest.importorskip("pyarrow").Table.from_pandas(table), table)
+    )
+    assert own == other and len(own) == 180
+
+
+def _reasons_or_error(detector, X):
+    """The oddest cells of all rows with their surprisals, or what is wrong."""
+    try:
+        reasons = detector.fit(X).reasons(X, rows=np.arange(60))
+    except TypeError as error:
+        return str(error)
+    return [(reason.column, str(pd.Series([reason.value])[0]), reason.surprisal) for reason in reasons]
+
+
 def test_arguments_are_checked(fitted):
     detector, table = fitted
     with pytest.raises(ValueError, match="contamination"):
