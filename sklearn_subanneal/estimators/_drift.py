@@ -202,7 +202,7 @@ class DriftQueries:
 
 
 def gaps_of_columns(model, X) -> np.ndarray:
-    """Which cells of a table are missing, bool (n_rows, n_columns), each column by itself.
+    """Which cells of a table are missing, each column by itself.
 
     A gap that a function of the column fills is one, and so is a cell of such a function that contradicts the column.
 
@@ -211,6 +211,10 @@ def gaps_of_columns(model, X) -> np.ndarray:
     model : CrossCat
     X : array-like or DataFrame of shape (n_rows, n_columns)
         A table that the model has encoded: what there is to warn of was said then.
+
+    Returns
+    -------
+    gaps : ndarray of bool, shape (n_rows, n_columns)
     """
     is_function = [column.derivation is not None for column in model._table.columns]
     with warnings.catch_warnings():

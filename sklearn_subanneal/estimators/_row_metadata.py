@@ -23,6 +23,13 @@ def row_metadata(X, sample_weight, strata) -> dict:
 def with_own_weights(model, of_rows: dict) -> dict:
     """The metadata of the rows of X, with the weights by which a model was fitted to them before, if it has some.
 
+    Parameters
+    ----------
+    model : CrossCat
+        Fitted to X.
+    of_rows : dict of str to ndarray of shape (n_rows,)
+        As of :func:`row_metadata`.
+
     Raises
     ------
     ValueError
