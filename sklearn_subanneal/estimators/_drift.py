@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
@@ -36,7 +37,9 @@ class ColumnDrift(NamedTuple):
         Of the observed cells (Kolmogorov-Smirnov; for categories, chi-square, and Fisher's exact test of the share of
         new ones), of the share of missing cells (Fisher), and of the mean surprisal of cells given the others of their
         rows, of dependence: a z test, in which new rows may be as much more surprising than training rows as rows that
-        were left out of other models. Categories that no other training row has have no part in the last.
+        were left out of other models. Categories that no other training row has have no part in the last. Where a
+        column is a function of another one in ``fit``, the two have one model, and only the share of missing cells is
+        of the column alone; cells that contradict the function count as missing.
     """
 
     column: str
@@ -63,6 +66,8 @@ class TrainingCells:
         How often each category of each part that has categories occurs in the training table.
     optimism, variance : ndarray of shape (n_columns,)
         By how much the mean surprisal of new rows is expected to be higher, and the variance of this estimate.
+    gaps : ndarray of bool, shape (n_rows, n_columns)
+        Which cells are missing, as :func:`gaps_of_columns` gives them.
     """
 
     table: Table
@@ -72,9 +77,10 @@ class TrainingCells:
     counts: dict[int, np.ndarray]
     optimism: np.ndarray
     variance: np.ndarray
+    gaps: np.ndarray
 
     @classmethod
-    def of(cls, table: Table, cells: Sequence[np.ndarray], surprisal: np.ndarray) -> Self:
+    def of(cls, table: Table, cells: Sequence[np.ndarray], surprisal: np.ndarray, gaps: np.ndarray) -> Self:
         """Those of all training rows.
 
         Parameters
@@ -82,6 +88,7 @@ class TrainingCells:
         table : Table
         cells : list of ndarray of shape (n_rows,)
         surprisal : ndarray of shape (n_rows, n_columns)
+        gaps : ndarray of bool, shape (n_rows, n_columns)
         """
         counts = {
             place: np.bincount(cells[place][cells[place] >= 0])
@@ -94,7 +101,8 @@ class TrainingCells:
         for j in np.flatnonzero(~np.isnan(surprisal).all(axis=0)):
             largest[j] = np.nanquantile(surprisal[:, j], LARGEST_QUANTILE)
         nothing = np.zeros(n_columns)
-        return cls(table, [own[some] for own in cells], surprisal[some], largest, counts, nothing, nothing)
+        cells = [own[some] for own in cells]
+        return cls(table, cells, surprisal[some], largest, counts, nothing, nothing, gaps[some])
 
     def excess(self, cells: Sequence[np.ndarray], surprisal: np.ndarray, is_new: np.ndarray) -> np.ndarray:
         """By how much rows of another table are more surprising: mean, its variance, and number of cells, by column.
@@ -117,13 +125,16 @@ class TrainingCells:
         optimism = np.sum(numbers * means, axis=0) / total
         return replace(self, optimism=optimism, variance=np.sum(numbers**2 * variances, axis=0) / total**2)
 
-    def drifts(self, cells: Sequence[np.ndarray], surprisal: np.ndarray, is_new: np.ndarray) -> list[ColumnDrift]:
+    def drifts(
+        self, cells: Sequence[np.ndarray], surprisal: np.ndarray, gaps: np.ndarray, is_new: np.ndarray
+    ) -> list[ColumnDrift]:
         """Each column of another table against the training table, those that differ most first.
 
         Parameters
         ----------
         cells : list of ndarray of shape (n_rows,)
         surprisal : ndarray of shape (n_rows, n_columns)
+        gaps : ndarray of bool, shape (n_rows, n_columns)
         is_new : ndarray of bool, shape (n_rows,)
             The rows that are no training rows.
         """
@@ -135,8 +146,8 @@ class TrainingCells:
         out = []
         for j, (name, at) in enumerate(zip(self.table.names, self.table.places, strict=True)):
             of_cells = min(self._p_of_part(p, cells[p], is_new) for p in at) * len(at)
-            gaps = _p_of_counts(*(np.bincount(is_missing(own[at[0]]), minlength=2) for own in (self.cells, cells)))
-            found = [min(float(p), 1.0) for p in (of_cells, gaps, given[j])]
+            missing = _p_of_counts(*(np.bincount(own[:, j], minlength=2) for own in (self.gaps, gaps)))
+            found = [min(float(p), 1.0) for p in (of_cells, missing, given[j])]
             out.append(ColumnDrift(name, min(3.0 * min(found), 1.0), *found))
         return sorted(out, key=lambda drift: drift.p_value)
 
@@ -186,7 +197,32 @@ class DriftQueries:
         """
         check_is_fitted(self)
         arrays = self.crosscat_._encode(X, scored=True)
-        return self._compared.drifts(arrays, self._surprisal(arrays), self._known.places(arrays) < 0)
+        gaps = gaps_of_columns(self.crosscat_, X)
+        return self._compared.drifts(arrays, self._surprisal(arrays), gaps, self._known.places(arrays) < 0)
+
+
+def gaps_of_columns(model, X) -> np.ndarray:
+    """Which cells of a table are missing, each column by itself.
+
+    A gap that a function of the column fills is one, and so is a cell of such a function that contradicts the column.
+
+    Parameters
+    ----------
+    model : CrossCat
+    X : array-like or DataFrame of shape (n_rows, n_columns)
+        A table that the model has encoded: what there is to warn of was said then.
+
+    Returns
+    -------
+    gaps : ndarray of bool, shape (n_rows, n_columns)
+    """
+    is_function = [column.derivation is not None for column in model._table.columns]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        gaps = model._table.gaps(model, X, model.unseen)
+    if any(is_function):
+        gaps |= model._table.impossible(model, X) & is_function
+    return gaps
 
 
 def _without_lone(table, cells, surprisal, counts, least):

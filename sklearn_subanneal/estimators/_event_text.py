@@ -10,6 +10,7 @@ import keyword
 import re
 import warnings
 from collections.abc import Callable, Collection
+from unicodedata import normalize
 
 from sklearn_subanneal.mixtures.events import AllOf, AnyOf, Complement, Event
 
@@ -173,7 +174,15 @@ class _Reader:
             return None
         if node.id.startswith(self.prefix):
             return self.quoted[int(node.id.removeprefix(self.prefix))]
-        return None if node.id in {MISSING, *WORDS} and node.id not in self.names else node.id
+        # Python's parser has put the name into the form NFKC, in which a micro sign is the Greek letter.
+        if (written := ast.get_source_segment(self.source, node)) in self.names:
+            return written
+        if node.id in self.names:
+            return node.id
+        same = [name for name in self.names if normalize("NFKC", name) == node.id]
+        if len(same) == 1:
+            return same[0]
+        return None if node.id in {MISSING, *WORDS} else node.id
 
     def _literal(self, node):
         """A number, a string or a bool."""

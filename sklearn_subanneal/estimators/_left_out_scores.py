@@ -9,7 +9,6 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
 
 from sklearn_subanneal.annealing.subsampling import resolve_subsampling
 from sklearn_subanneal.tables.row_weights import repeated_rows
@@ -138,8 +137,7 @@ def parts_left_out(detector, X, of_rows: dict, groups: np.ndarray, random_state:
 
 def _judged_part(detector, X, of_rows, kept, seed) -> LeftOutPart | None:
     """The rows that are not kept, as a model of the others judges them; None if it cannot."""
-    model = detector.estimator.estimator if isinstance(detector.estimator, FrozenEstimator) else detector.estimator
-    model = clone(detector.crosscat_ if model is None else model)
+    model = clone(detector.crosscat_)
     limit, strata = model.time_limit, resolve_subsampling(model.subsampling)
     model.set_params(
         n_chains=1,

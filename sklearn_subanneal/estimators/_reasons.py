@@ -6,10 +6,12 @@ from contextlib import nullcontext
 from numbers import Real
 from typing import Any, NamedTuple
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from sklearn_subanneal.columns.column_model import LARGEST_CELL
 from sklearn_subanneal.estimators import _parts
+from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.derived_cells import whole_cells
 from sklearn_subanneal.views.views_predictive import left_out, without
 
@@ -72,8 +74,12 @@ def reasons_of_cells(model, X, arrays, known, rows, columns, surprisal, excess) 
     """
     found: list = [None] * len(rows)
     columns, exact = _named(model, X, rows, columns), np.isinf(surprisal)
+    is_new = known.places([array[rows] for array in arrays]) < 0
     for j in np.unique(columns):
-        at, is_new = np.flatnonzero(columns == j), known.places([array[rows] for array in arrays]) < 0
+        at = np.flatnonzero(columns == j)
+        if model._table.columns[j].derivation is not None:
+            # A source that is missing says nothing: the other cells of the row do.
+            exact[at] &= ~is_missing(arrays[model._table.places[j][0]][rows[at]])
         groups = [at[(is_new[at] == new) & (exact[at] == sure)] for new in (True, False) for sure in (True, False)]
         for cells in groups:
             if not cells.size:
@@ -144,7 +150,7 @@ def _cell(X, row, j):
     if hasattr(X, "iloc"):
         value = X.iloc[row, int(j)]
     elif hasattr(X, "columns"):
-        value = X[int(row), int(j)]
+        value = nw.from_native(X)[int(row), int(j)]
     else:
         value = X[row][int(j)]
     return value.item() if isinstance(value, np.generic) and value.dtype.kind != "M" else value

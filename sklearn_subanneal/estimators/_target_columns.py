@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -13,14 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal._core.constraints import HasMethods
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ForwardedCallback, ProgressReporter, callbacks_of
+from sklearn_subanneal.annealing.subsampling import Subsampling
 from sklearn_subanneal.columns.binding import KINDS, TYPES
 from sklearn_subanneal.columns.derived_columns import modelled_once
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.estimators._evidence import as_evidence
+from sklearn_subanneal.estimators._inner_model import unfitted_inner
 from sklearn_subanneal.estimators._presentation import Presentation
-from sklearn_subanneal.estimators.crosscat import CrossCat
 from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
+from sklearn_subanneal.tables.datetimes import Datetime
 from sklearn_subanneal.tables.derivation import FunctionOfNumbers
 from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
@@ -53,10 +56,10 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _fit(self, X, targets, of_rows, kind, categories=None, names=("y",)):
-        """Fit the table, whose last columns are the typed targets; ``of_rows`` as of :func:`present_rows`."""
+    def _fit(self, X, targets, of_rows, present, kind, categories=None, names=("y",)):
+        """Fit the table, whose last columns are the typed targets; the others as of :func:`present_rows`."""
         weights = of_rows.get("sample_weight")
-        inner = CrossCat() if self.estimator is None else clone(self.estimator)
+        inner = unfitted_inner(self, present)
         repeated = X if weights is None else repeated_rows(X, weights)
         self._table, arrays = read_table(
             self,
@@ -67,7 +70,7 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
             missing_indicator=inner.missing_indicator,
             keep_empty=True,
         )
-        if (inner.missing_indicator, inner.feature_params, inner.feature_grids) == (None, None, None):
+        if all(given is None for given in (inner.missing_indicator, inner.feature_params, inner.feature_grids)):
             # What says the same as another column is no column of the joint table.
             self._table, arrays = modelled_once(self._table, arrays, _unchanged)
         if weights is not None:
@@ -79,9 +82,10 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
         }
         fixed = {self._table.names[j] for j in coded}
         own = (AUTO if column.revisable and column.name not in fixed else column.kind for column in modelled)
-        inner.set_params(feature_types=[*own, *[kind] * len(targets)])
-        if self.random_state is not None:
-            inner.set_params(random_state=self.random_state)
+        inner.set_params(
+            feature_types=[*own, *[kind] * len(targets)],
+            subsampling=_of_joint(inner.subsampling, self._table, len(targets)),
+        )
         container = self._table.container
         # Arrays are numeric, and hold the codes of the classes.
         if categories is not None and container == "array":
@@ -154,8 +158,29 @@ def _as_modelled(table: Table, joint: Table) -> Table:
         own = columns[j]
         if modelled.kind != own.kind:
             own = replace(own, type=modelled.type, categories=modelled.categories, reason=modelled.reason)
-        columns[j] = replace(own, split=modelled.split, lowest=modelled.lowest, points=modelled.points)
+        split = modelled.split
+        if isinstance(split, Datetime):
+            # The joint table holds dates, X may hold strings: only its own split knows the order of day and month.
+            split = replace(split, day_first=own.split.day_first)
+        columns[j] = replace(own, split=split, lowest=modelled.lowest, points=modelled.points)
     return replace(table, columns=[_of_source(column, columns) for column in columns])
+
+
+def _of_joint(subsampling: str | Subsampling, table: Table, n_targets: int) -> str | Subsampling:
+    """A subsampling by a column of X as one of the joint table, in which columns have other numbers.
+
+    A function of another column is none of the joint table: its strata are those of that column.
+    """
+    column = getattr(subsampling, "column", None)
+    if isinstance(column, str) and column in table.names:
+        column = table.names.index(column)
+    modelled = [j for j, own in enumerate(table.columns) if own.derivation is None]
+    sources = [j if own.derivation is None else own.derivation.source for j, own in enumerate(table.columns)]
+    numbers = [modelled.index(j) for j in sources] + list(range(len(modelled), len(modelled) + n_targets))
+    if not isinstance(column, Integral) or not 0 <= column < len(numbers):
+        # There is no column, or it is a target by its name, or the fit will refuse it.
+        return subsampling
+    return clone(subsampling).set_params(column=numbers[column])
 
 
 def _unchanged(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[np.ndarray]]:

@@ -121,12 +121,12 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
         y = column_or_1d(as_array(y, "y") if isinstance(y, list | tuple) else y, warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
-        X, y, of_rows = present_rows(X, y, sample_weight, strata)
+        X, y, of_rows, present = present_rows(X, y, sample_weight, strata)
         classes, codes = np.unique(y, return_inverse=True)
         with unchanged_on_failure(self):
             # Before the fit, in which callbacks may predict.
             self.classes_ = classes
-            return self._fit(X, [codes.astype(np.int32)], of_rows, "categorical", classes.astype(object))
+            return self._fit(X, [codes.astype(np.int32)], of_rows, present, "categorical", classes.astype(object))
 
     def predict_proba(self, X) -> np.ndarray:
         """Probability of each class given the observed cells of each row.

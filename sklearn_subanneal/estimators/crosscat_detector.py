@@ -14,18 +14,16 @@ from sklearn_subanneal._core.constraints import HasMethods, NumberRange
 from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal._core.random_states import RANDOM_STATE, seeded_generator
 from sklearn_subanneal.estimators._cell_errors import MISSING, CellErrors
-from sklearn_subanneal.estimators._drift import DriftQueries, TrainingCells
+from sklearn_subanneal.estimators._drift import DriftQueries, TrainingCells, gaps_of_columns
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
+from sklearn_subanneal.estimators._judged_rows import JudgedRows
 from sklearn_subanneal.estimators._left_out_scores import ScoreCalibration, parts_left_out
-from sklearn_subanneal.estimators._parts import surprisal_of_columns
 from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators._reasons import CellReason, reasons_of_cells
-from sklearn_subanneal.estimators._row_metadata import present_rows
+from sklearn_subanneal.estimators._row_metadata import present_rows, with_own_weights
 from sklearn_subanneal.tables.row_indices import row_indices
-from sklearn_subanneal.views.lone_columns import score_lone_columns
 from sklearn_subanneal.views.training_row_index import TrainingRowIndex
-from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
 
 # Quantiles of training cells that attributes report, and those of training rows by which the two measures of a row are
 # compared: the outliers among these rows should be above them.
@@ -38,7 +36,7 @@ LEAST_UNIT = 1e-6
 RARE_ROWS, MOST_RARE = 2.0, 0.5
 
 
-class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
+class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, BaseEstimator):
     """Outliers of a table of mixed types: rows that are improbable given the others, and the cells that make them so.
 
     A row is odd if it is improbable as a whole, or if one of its cells is, given the others. As a whole, it is compared
@@ -53,7 +51,8 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
     ----------
     estimator : CrossCat, default=None
         The model, which is cloned. None: ``CrossCat()``. A fitted model in a ``sklearn.frozen.FrozenEstimator`` is
-        taken as it is: ``fit`` must then be given its training table, without weights or strata.
+        taken as it is: ``fit`` must then be given its training table, without weights or strata. The model must have
+        got this table by ``fit``, not by ``partial_fit`` or in shards; its weights count, and none may be 0.
     contamination : float, default=0.1
         Share of the training rows that are outliers, above 0 and at most 0.5. Of new rows that are like the training
         rows, about the same share are outliers.
@@ -150,8 +149,9 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
             If X is no table, or weights, strata or a parameter are not as described.
         """
         with unchanged_on_failure(self):
-            X, _, of_rows = present_rows(X, None, sample_weight, strata)
-            self.crosscat_ = model = fitted_inner(self, X, **of_rows)
+            X, _, of_rows, present = present_rows(X, None, sample_weight, strata)
+            self.crosscat_ = model = fitted_inner(self, X, present, **of_rows)
+            of_rows = with_own_weights(model, of_rows)
             self._rare_share = min(RARE_ROWS * self.contamination, MOST_RARE)
             arrays = model._encode(X, scored=True)
             self._known = TrainingRowIndex.of(arrays, model._seen_rows(arrays))
@@ -172,7 +172,7 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
             seed = int(seeded_generator(source).integers(2**31))
             left_out = parts_left_out(self, X, of_rows, self._known.places(arrays), seed)
             self._calibration = ScoreCalibration.of_parts(left_out, self._sorted_scores)
-            compared = TrainingCells.of(model._table, *of_copies[:2])
+            compared = TrainingCells.of(model._table, *of_copies[:2], gaps_of_columns(model, X)[copies])
             self._compared = compared.with_optimism([part.excess for part in left_out])
         return self
 
@@ -319,32 +319,3 @@ class CrossCatDetector(DriftQueries, OutlierMixin, Presentation, BaseEstimator):
         """Scores from the improbabilities of rows as wholes and of their oddest cells, (n_rows, 2)."""
         usual, large = self._units
         return -((parts - usual) / np.maximum(large - usual, LEAST_UNIT)).max(axis=1)
-
-    def _improbabilities(self, arrays, excess) -> np.ndarray:
-        def judge(cells, seen):
-            if seen is None:
-                average = ensemble_of_views(model._models, model._flat_draws(), self._rare_share)
-            else:
-                average = left_out(model._models, model._flat_draws(), seen, cells, self._rare_share)
-            return average.least_score(cells)
-
-        model = self.crosscat_
-        return np.column_stack([-self._known.judged(arrays, judge), excess.max(axis=1)])
-
-    def _alone(self, arrays) -> np.ndarray:
-        """Log densities of cells whatever the rest of their rows, of training rows given the other rows."""
-
-        def judge(cells, seen):
-            return score_lone_columns(model._models, model._flat_draws(), cells, model._table.places, seen)
-
-        model = self.crosscat_
-        return self._known.judged(arrays, judge)
-
-    def _surprisal(self, arrays) -> np.ndarray:
-        """Of the cells of rows, of training rows given the other rows, both averaged over draws in the same way."""
-
-        def judge(cells, seen):
-            return surprisal_of_columns(model._table, model._models, model._flat_draws(), cells, seen, least=True)
-
-        model = self.crosscat_
-        return self._known.judged(arrays, judge)

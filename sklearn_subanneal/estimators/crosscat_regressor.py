@@ -116,11 +116,11 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
         values = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         is_table = values.ndim == 2
         names = _names(y, values.shape[1]) if is_table else ["y"]
-        X, y, of_rows = present_rows(X, values, sample_weight, strata)
+        X, y, of_rows, present = present_rows(X, values, sample_weight, strata)
         with unchanged_on_failure(self):
             # Before the fit, in which callbacks may predict.
             self._is_table = is_table
-            return self._fit(X, list(y.reshape(len(y), -1).T), of_rows, "real", names=names)
+            return self._fit(X, list(y.reshape(len(y), -1).T), of_rows, present, "real", names=names)
 
     def predict(self, X, return_std: bool = False):
         """Posterior mean of the target given the observed cells of each row.

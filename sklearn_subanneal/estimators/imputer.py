@@ -46,7 +46,8 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
     ----------
     estimator : CrossCat, SubsampleAnnealedDPMM or TreeGuidedNRMM, default=None
         The model, which is cloned. None: ``CrossCat()``. A fitted model in a ``sklearn.frozen.FrozenEstimator`` is
-        taken as it is: ``fit`` must then be given its training table, without weights or strata.
+        taken as it is: ``fit`` must then be given its training table, without weights or strata, and a ``CrossCat``
+        must have got this table by ``fit``, not by ``partial_fit`` or in shards.
     sample_posterior : bool, default=False
         Whether ``transform`` draws missing cells from the posterior, in place of the mean or the most probable value.
     n_imputations : int, default=20
@@ -150,19 +151,21 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         Raises
         ------
         ValueError
-            If X is no table, or weights or strata are not as described.
+            If X is no table, weights or strata are not as described, or X has a column with the name of an indicator.
         """
         with unchanged_on_failure(self):
             of_rows = row_metadata(X, sample_weight, strata)
             self.estimator_ = fitted_inner(self, X, **of_rows)
+            # Those that the model has got, by weights of this fit or of its own.
+            modelled = np.delete(self._missing(X), self.estimator_._copies.absent, axis=0)
+            self.indicated_ = np.flatnonzero(modelled.any(axis=0))
+            # Equal names are refused before there is more to learn.
+            self.get_feature_names_out()
             is_refined = isinstance(self.estimator_, Imputations)
             self._refinements = None
             if is_refined:
                 limit = self.estimator_.time_limit
                 self._refinements = self.estimator_._refinements(X, inf if limit is None else limit)
-            missing = self._missing(X)
-            present = of_rows.get("sample_weight", np.ones(len(missing))) > 0
-            self.indicated_ = np.flatnonzero(missing[present].any(axis=0))
         return self
 
     def transform(self, X) -> Any:
@@ -250,4 +253,10 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         names = super().get_feature_names_out(input_features)
         if not self.add_indicator:
             return names
-        return np.append(names, [f"missingindicator_{name}" for name in names[self.indicated_]]).astype(object)
+        added = [f"missingindicator_{name}" for name in names[self.indicated_]]
+        if common := set(added).intersection(names):
+            raise ValueError(
+                f"add_indicator=True adds a column {min(common)!r}, and X has a column of that name: rename it, or set "
+                "add_indicator=False"
+            )
+        return np.append(names, added).astype(object)

@@ -83,6 +83,8 @@ def _values(like, j) -> list:
     """The cells of a column of any container."""
     if hasattr(like, "iloc"):
         return like.iloc[:, j].tolist()
+    if nw.dependencies.is_pyarrow_table(like):
+        return like.column(j).to_pylist()
     return like.to_series(j).to_list() if hasattr(like, "to_series") else np.asarray(like)[:, j].tolist()
 
 

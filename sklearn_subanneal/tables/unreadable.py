@@ -114,7 +114,8 @@ def within(name: str, values: np.ndarray, most: float) -> np.ndarray:
 def refuse_equal_labels(X, name: str = "X") -> None:
     """Raise ValueError if two columns of a DataFrame have one name, by which they could not be told apart."""
     seen = set()
-    for label in X.columns:
+    # The columns of a table of Arrow are its data.
+    for label in X.column_names if nw.dependencies.is_pyarrow_table(X) else X.columns:
         if label in seen:
             raise ValueError(f"{name} has two columns of the name {label!r}: rename one of them, or drop it.")
         seen.add(label)
@@ -125,7 +126,7 @@ def _refuse_column(column, name, remedy):
     if dtype == nw.Boolean or (dtype.is_numeric() and dtype not in (nw.Int128, nw.UInt128)):
         return
     # Scikit-learn makes a sparse matrix of such columns, in which what is not stored is 0.
-    if getattr(column.to_native().dtype, "fill_value", 0) != 0:
+    if getattr(getattr(column.to_native(), "dtype", None), "fill_value", 0) != 0:
         raise ValueError(f"Column {column.name!r} of {name} is sparse with a fill value other than 0: make it dense.")
     if dtype.is_temporal():
         raise ValueError(f"Column {column.name!r} of {name} holds dates or times ({dtype}): {remedy}.")

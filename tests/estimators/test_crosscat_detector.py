@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from sklearn_subanneal import BayesianImputer, CrossCat, CrossCatDetector
 from sklearn_subanneal.annealing import SubsampleAnneal
+from sklearn_subanneal.shards import ShardedTable
 
 BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=2, n_draws=5, max_sweeps=5)
 
@@ -76,6 +77,18 @@ def test_a_fitted_model_is_taken_as_it_is(fitted):
         CrossCatDetector(FrozenEstimator(detector.crosscat_)).fit(table, sample_weight=np.full(300, 2))
     imputer = BayesianImputer(FrozenEstimator(detector.crosscat_)).fit(table)
     pd.testing.assert_frame_equal(imputer.transform(table), detector.crosscat_.impute(table))
+
+
+@pytest.mark.parametrize("estimator", [CrossCatDetector, BayesianImputer])
+def test_a_fitted_model_must_know_its_rows(fitted, estimator):
+    """The draws of a stream have rows of earlier calls, those of shards some rows of the table."""
+    _, table = fitted
+    model = clone(BRIEF).set_params(covariance_type="diag")
+    streamed = clone(model).partial_fit(table[:100]).partial_fit(table[100:200])
+    sharded = clone(model).fit(ShardedTable(table, n_start_rows=len(table)))
+    for own, seen in ((sharded, table), (streamed, table[100:200])):
+        with pytest.raises(ValueError, match=r"fitted by partial_fit or in shards: .* give estimator the unfitted"):
+            estimator(FrozenEstimator(own)).fit(seen)
 
 
 def test_scores_are_the_larger_of_two_measures():
@@ -201,6 +214,24 @@ def test_arrays_pickles_and_pipelines():
     assert detector.reasons(X, rows=[0])[0].column == "x0"
     pipeline = make_pipeline(BayesianImputer(BRIEF, random_state=0), CrossCatDetector(BRIEF, random_state=0)).fit(X)
     assert pipeline.predict(X)[0] == -1
+
+
+def test_tables_of_arrow(fitted):
+    table = fitted[1][:60].reset_index(drop=True)
+    own, other = (
+        _reasons_or_error(CrossCatDetector(BRIEF, n_calibration=20, random_state=0), X)
+        for X in (pytest.importorskip("pyarrow").Table.from_pandas(table), table)
+    )
+    assert own == other and len(own) == 180
+
+
+def _reasons_or_error(detector, X):
+    """The oddest cells of all rows with their surprisals, or what is wrong."""
+    try:
+        reasons = detector.fit(X).reasons(X, rows=np.arange(60))
+    except TypeError as error:
+        return str(error)
+    return [(reason.column, str(pd.Series([reason.value])[0]), reason.surprisal) for reason in reasons]
 
 
 def test_arguments_are_checked(fitted):

@@ -155,6 +155,25 @@ def test_defaults():
     assert model.crosscat_.get_params() == CrossCat(feature_types=model.crosscat_.feature_types).get_params()
 
 
+@pytest.mark.parametrize("estimator", [CrossCatClassifier, CrossCatRegressor])
+def test_strings_of_dates_are_read_as_in_fit_whatever_comes_with_them(estimator):
+    """The order of day and month is that of the training table, which a few rows need not show."""
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2021-01-01") + pd.to_timedelta(rng.integers(0, 700, 80), "D")
+    X = pd.DataFrame({"when": days.strftime("%d/%m/%Y"), "size": rng.normal(size=80)})
+    model = estimator(CrossCat(**SHORT), random_state=0).fit(X, (days.month > 6).astype(int))
+    new = pd.DataFrame({"when": ["03/02/2021", "25/12/2021"], "size": [0.0, 0.0]})
+    known = [cells[0] for cells in model._encoded(new)[:2]]
+    assert known[0] == pd.Timestamp("2021-02-03").timestamp() / 86_400.0
+    # There is no thirteenth month: that cell is missing.
+    wrong = pd.DataFrame({"when": ["03/02/2021", "02/13/2021"], "size": [0.0, 0.0]})
+    with pytest.warns(UserWarning, match="Column 'when' was datetime in fit, but holds '02/13/2021'"):
+        arrays = model._encoded(wrong)
+    assert [cells[0] for cells in arrays[:2]] == known and np.isnan(arrays[0][1])
+    assert [cells[0] for cells in model._encoded(new[:1])[:2]] == known
+    assert np.isfinite(model.predict(new[:1])).all()
+
+
 def test_unseen_categories():
     frame, z = groups()
     model = CrossCatClassifier(CrossCat(unseen="error", **SHORT), random_state=0).fit(frame, z)

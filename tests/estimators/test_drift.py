@@ -128,6 +128,60 @@ def test_the_tests_are_those_of_the_formulas(fitted):
     assert found["village"].p_missing == 1.0
 
 
+def prices(n_rows, seed):
+    """A price in two currencies, and a colour by its name and by a letter: two columns are functions of others."""
+    rng = np.random.default_rng(seed)
+    euros, colour = np.round(np.exp(rng.normal(size=n_rows)), 4), rng.choice(["red", "blue", "green"], n_rows)
+    short = pd.Series(colour).str[:1]
+    return pd.DataFrame(
+        {"euros": euros, "dollars": 1.1 * euros, "colour": colour, "short": short, "z": rng.random(n_rows)}
+    )
+
+
+@pytest.fixture(scope="module")
+def of_prices():
+    return CrossCatDetector(BRIEF, n_calibration=0, random_state=0).fit(prices(200, 0))
+
+
+@pytest.mark.parametrize(
+    ("changed", "column"),
+    [
+        ({"dollars": np.nan}, "dollars"),
+        ({"short": None}, "short"),
+        ({"euros": np.nan}, "euros"),
+        ({"colour": None}, "colour"),
+    ],
+)
+def test_a_column_that_vanishes_has_drifted_though_another_one_says_its_cells(of_prices, changed, column):
+    assert sum(own.derivation is not None for own in of_prices.crosscat_._table.columns) == 2
+    found = drifts(of_prices, prices(150, 1).assign(**changed))
+    assert found[column].p_missing < 1e-6 and found[column].p_value < 1e-6
+    assert all(found[name].p_missing == 1.0 for name in found if name != column)
+
+
+@pytest.mark.filterwarnings("ignore:X contradicts:UserWarning")
+def test_a_column_that_is_another_function_has_drifted(of_prices):
+    new = prices(150, 1)
+    found = drifts(of_prices, new.assign(dollars=1.2 * new["euros"]))
+    # The cells of the function count as missing, those of the column that is modelled do not.
+    assert found["dollars"].p_missing < 1e-6
+    assert found["euros"].p_missing == found["z"].p_missing == 1.0
+
+
+def test_gaps_that_another_column_fills_are_no_drift_where_there_were_as_many():
+    old, new = (own.assign(dollars=own["dollars"].mask(own.index % 2 == 0)) for own in (prices(200, 0), prices(150, 1)))
+    detector = CrossCatDetector(BRIEF, n_calibration=0, random_state=0).fit(old)
+    assert any(own.derivation is not None for own in detector.crosscat_._table.columns)
+    assert drifts(detector, new)["dollars"].p_missing == 1.0
+
+
+@pytest.mark.filterwarnings("ignore:X contradicts:UserWarning")
+def test_cells_that_cannot_be_are_told_once(of_prices):
+    with pytest.warns(UserWarning) as caught:
+        of_prices.drift(prices(20, 1).assign(euros=-5.0))
+    assert len([own for own in caught if "Column 'euros' was" in str(own.message)]) == 1
+
+
 def test_rows_that_were_left_out_say_how_much_more_surprising_new_rows_are():
     """The weighted mean over the models, and its variance."""
     detector = CrossCatDetector(BRIEF, n_calibration=0, random_state=0).fit(table(40, 0))

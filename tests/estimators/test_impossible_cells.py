@@ -60,6 +60,29 @@ def test_both_of_two_columns_that_contradict_each_other_are_named(detector, colu
     assert reasons[name].expected == pytest.approx(expected) == reasons[name].low == reasons[name].high
 
 
+@pytest.mark.filterwarnings("ignore:X contradicts:UserWarning")
+def test_beside_a_missing_source_the_rest_of_the_row_says_what_is_expected():
+    """The function of a missing cell has no value."""
+    rng = np.random.default_rng(0)
+    degrees, high = np.array(["none", "school", "college", "phd"]), rng.integers(2, size=200)
+    years = 1 + 2 * high + rng.integers(2, size=200)
+    size = np.round(np.exp(4.0 * high + rng.normal(size=200)), 3)
+    X = pd.DataFrame({"years": years, "degree": degrees[years - 1], "size": size, "square": size**2})
+    X = X.assign(high=np.array(["no", "yes"])[high])
+    model = CrossCat(feature_types={"years": "ordinal"}, n_chains=1, n_draws=3, max_sweeps=5, random_state=0)
+    detector = CrossCatDetector(model, n_calibration=0).fit(X)
+    assert [own.name for own in detector.crosscat_._table.columns if own.derivation is not None] == ["degree", "square"]
+    odd = pd.DataFrame({"years": [np.nan] * 2, "degree": ["MBA"] * 2, "size": [np.nan] * 2, "square": [-5.0] * 2})
+    low, high = (
+        {reason.column: reason for reason in detector.reasons(odd.assign(high=["no", "yes"]), rows=[row], n_reasons=2)}
+        for row in (0, 1)
+    )
+    assert all(own[name].surprisal == np.inf for own in (low, high) for name in ("degree", "square"))
+    assert low["degree"].expected in degrees[:2] and high["degree"].expected in degrees[2:]
+    assert low["square"].low < low["square"].expected < low["square"].high
+    assert low["square"].expected < high["square"].expected
+
+
 @pytest.mark.filterwarnings("ignore:Column:UserWarning", "ignore:X contradicts:UserWarning")
 def test_more_of_them_are_odder(detector):
     X = planted().iloc[:3].assign(flag=[0, 2, 2])

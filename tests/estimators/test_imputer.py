@@ -82,6 +82,23 @@ def test_indicators_stand_to_the_right(table):
     assert [own.shape for own in several] == [(50, 3), (50, 3)]
 
 
+def test_an_indicator_does_not_take_the_place_of_a_column(table):
+    """As where the output of one imputer is imputed again."""
+    _, gaps, _ = table
+    gaps = gaps.assign(missingindicator_height=1.5)
+    for X in (gaps, pytest.importorskip("polars").from_pandas(gaps)):
+        imputer = BayesianImputer(BRIEF, add_indicator=True, random_state=0)
+        with pytest.raises(ValueError, match="'missingindicator_height', and X has a column of that name: rename it"):
+            imputer.fit(X)
+        plain = imputer.set_params(add_indicator=False).fit(X)
+        with pytest.raises(ValueError, match="or set add_indicator=False"):
+            plain.set_params(add_indicator=True).transform(X)
+    # Of a column without gaps there is no indicator.
+    whole = gaps.assign(height=2.5)
+    filled = BayesianImputer(BRIEF, add_indicator=True, random_state=0).fit_transform(whole)
+    assert (filled["missingindicator_height"] == 1.5).all()
+
+
 def test_polars_in_and_out(table):
     pl = pytest.importorskip("polars")
     _, gaps, _ = table

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
-from sklearn_subanneal import CrossCat, CrossCatClassifier, SubsampleAnnealedDPMM
+from sklearn_subanneal import CrossCat, CrossCatClassifier, CrossCatRegressor, SubsampleAnnealedDPMM
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -158,6 +158,18 @@ def test_classifiers_use_indicators():
     X, y = frame[["age", "size"]], frame["ill"].to_numpy()
     with_indicator = CrossCatClassifier(CrossCat(missing_indicator="missing-only", **SHORT)).fit(X, y)
     assert with_indicator.score(X, y) > 0.85 > CrossCatClassifier(CrossCat(**SHORT)).fit(X, y).score(X, y) + 0.1
+
+
+@pytest.mark.parametrize("as_given", [list, np.array, pd.Index], ids=["list", "array", "index"])
+@pytest.mark.parametrize("estimator", [CrossCatClassifier, CrossCatRegressor])
+def test_columns_with_indicators_in_any_array(estimator, as_given):
+    frame = patients(60)
+    model = estimator(CrossCat(missing_indicator=as_given(["age", "size"]), **SHORT))
+    try:
+        found = model.fit(frame[["age", "size"]], frame["ill"].astype(int)).crosscat_.part_types_
+    except ValueError as error:
+        found = [str(error)]
+    assert list(found) == ["age", "age (missing)", "size", "size (missing)", "y"]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -401,6 +402,28 @@ def test_hostile_texts_are_refused_and_not_run(model, text, tmp_path, monkeypatc
     with pytest.raises(ValueError, match="event"):
         model.probability(text)
     assert not list(tmp_path.iterdir())
+
+
+def test_names_that_pythons_parser_spells_in_another_way():
+    """A micro sign becomes the Greek letter, and an accent that is a character of its own joins the one before it."""
+    accented = "gro\u0308\u00dfe"
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["\u00b5g", accented, "\u00b5m"])
+    X["\u03bcm"] = X["\u00b5m"] > 1.0
+    X["\u00b5m"] = X["\u00b5m"] > -1.0
+    model = CrossCat(n_chains=1, n_draws=2, max_sweeps=2, random_state=0).fit(X)
+    for name in ("\u00b5g", accented):
+        wanted = model.probability(f"`{name}` > 0.5")
+        assert [_answer(model, f"{own} > 0.5") for own in (name, normalize("NFKC", name))] == [wanted] * 2
+    # Where two columns differ in nothing else, each has the name that is written.
+    assert model.probability("\u00b5m") > 0.5 > model.probability("\u03bcm")
+
+
+def _answer(model, event):
+    """The probability of an event, or why there is none."""
+    try:
+        return model.probability(event)
+    except ValueError as error:
+        return str(error)
 
 
 def test_several_events_at_once(model):

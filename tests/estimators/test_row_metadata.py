@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -80,6 +82,46 @@ def test_strata_and_weights_reach_the_model_inside(estimator):
     assert traces[0] == traces[1] != traces[2]
 
 
+@pytest.mark.parametrize("estimator", **named(AROUND))
+def test_labels_of_the_model_inside_are_those_of_the_table_with_rows_of_weight_0(estimator):
+    X, y = table()
+    labelled = clone(estimator).set_params(estimator=stratified(labels=STRATA))
+    assert trace_or_error(labelled, X, y) == trace_or_error(clone(estimator), X, y, STRATA)
+
+
+@pytest.mark.parametrize("estimator", **named(AROUND))
+def test_the_column_of_the_strata_is_one_of_x(estimator):
+    """Also where columns before it are functions of others, or it is one itself, and are none of the joint table."""
+    X, y = table()
+    amount = np.exp(X[:, 0])
+    X = pd.DataFrame({"amount": amount, "cents": 100.0 * amount, "group": STRATA, "size": X[:, 1]})
+    found = {
+        column: trace_or_error(clone(estimator).set_params(estimator=stratified(column=column)), X, y)
+        for column in (0, 1, 2, "amount", "cents", "group")
+    }
+    assert found[2] == found["group"] == trace_or_error(clone(estimator), X, y, STRATA)
+    assert found[0] == found["amount"] == found[1] == found["cents"] != found[2]
+
+
+def test_the_column_of_the_strata_may_be_the_target():
+    X, y = table()
+    X = np.column_stack([X[:, 0], 2.0 * X[:, 0] + 1.0, X[:, 1]])
+    by_number = clone(AROUND[0]).set_params(estimator=stratified(column=3))
+    assert trace_or_error(by_number, X, y) == trace_or_error(clone(AROUND[0]), X, y, y)
+
+
+def stratified(**how):
+    return clone(INNER).set_params(subsampling=StratifiedSubsampling(**how))
+
+
+def trace_or_error(estimator, X, y, strata=None):
+    """The log joint densities of the chain inside after a fit with weights, or what is wrong."""
+    try:
+        return model_inside(estimator.fit(X, y, sample_weight=WEIGHTS, strata=strata)).trace_["log_joint"].tolist()
+    except ValueError as error:
+        return str(error)
+
+
 @pytest.mark.parametrize("model", **named([INNER, CrossCatRegressor(INNER), CrossCatDetector(INNER)]))
 def test_wrong_strata(model):
     X, y = table()
@@ -133,6 +175,27 @@ def test_an_imputer_leaves_rows_of_weight_0_out():
     assert_array_equal(weighted.indicated_, [1])
     assert_array_equal(copied.indicated_, [1])
     assert_array_equal(weighted.estimator_.log_joint_, copied.estimator_.log_joint_)
+
+
+@pytest.mark.parametrize("covariance_type", ["diag", "full"])
+def test_weights_of_a_frozen_model_count(covariance_type):
+    """As if the detector had fitted it with them; rows that are in no draw cannot be left out of it."""
+    X, _ = table()
+    weights = 1 + WEIGHTS
+    X[4, 0] = np.nan
+    unfitted = CrossCat(**BRIEF, covariance_type=covariance_type)
+    frozen = FrozenEstimator(clone(unfitted).fit(X, sample_weight=weights))
+    weighted = CrossCatDetector(unfitted, random_state=0).fit(X, sample_weight=weights)
+    taken = CrossCatDetector(frozen, random_state=0).fit(X)
+    assert taken.offset_ == weighted.offset_
+    assert_array_equal(taken.large_surprisal_, weighted.large_surprisal_)
+    assert_array_equal(taken.p_values(X + 1.0), weighted.p_values(X + 1.0))
+    assert taken.drift(X + 1.0) == weighted.drift(X + 1.0)
+    weights[4] = 0
+    frozen = FrozenEstimator(clone(unfitted).fit(X, sample_weight=weights))
+    with pytest.raises(ValueError, match="fitted with sample_weight=0 for 1 rows, which its draws do not have"):
+        CrossCatDetector(frozen).fit(X)
+    assert not BayesianImputer(frozen, add_indicator=True).fit(X).indicated_.size
 
 
 # --- Routing --------------------------------------------------------------------------------------------------------

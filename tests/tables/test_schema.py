@@ -616,3 +616,34 @@ def test_tables_wrapped_by_narwhals():
     table, _ = read(narwhals.from_native(PANDAS))
     assert table.container == "pandas"
     assert table.kinds == read(PANDAS)[0].kinds
+
+
+def test_tables_of_arrow_are_read_as_those_of_pandas():
+    pyarrow = pytest.importorskip("pyarrow")
+    days = [datetime.date(2020, 1, 1), None, datetime.date(2020, 5, 1), datetime.date(2021, 1, 1)]
+    X = pyarrow.table(
+        {
+            "number": [1.5, None, 2.5, 4.0],
+            "word": ["a", "b", None, "a"],
+            "whole": pyarrow.array([1, None, 3, 5], pyarrow.int64()),
+            "flag": [True, None, False, True],
+            "code": pyarrow.array(["x", "y", "x", None]).dictionary_encode(),
+            "day": days,
+            "nothing": pyarrow.nulls(4, pyarrow.float64()),
+        }
+    )
+
+    def outcome(X):
+        estimator = Reader()
+        try:
+            table, arrays = read_table(estimator, X, types=TYPES, keep_empty=True)
+        except TypeError as error:
+            return str(error)
+        filled = table.decode(table.encode(estimator, X), like=X)
+        return table.container, table.kinds, [array.tolist() for array in arrays], filled.astype(str).values.tolist()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        assert str(outcome(X)) == str(outcome(X.to_pandas()))
+    with pytest.raises(ValueError, match="X has two columns of the name 'a'"):
+        read(X.select(["number", "word"]).rename_columns(["a", "a"]))

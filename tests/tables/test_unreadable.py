@@ -43,6 +43,14 @@ def test_what_is_refused(X, kind, message):
         refuse_unreadable(X)
 
 
+def test_a_column_of_words_of_arrow_is_refused():
+    X = pytest.importorskip("pyarrow").table({"a": [1.0], "b": ["x"]})
+    with pytest.raises((ValueError, TypeError, AttributeError)) as refused:
+        refuse_unreadable(X)
+    assert "Column 'b' of X holds 'x'" in str(refused.value)
+    refuse_unreadable(X.select(["a"]))
+
+
 def test_what_is_left_to_the_checks_of_scikit_learn():
     for X in (
         np.array([[np.inf]]),
