@@ -129,7 +129,7 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     if not any(re.search(r"\d", text) for text in texts[:FIRST_LOOK]):
         return None
     numbers = Spelling(decimal=decimal_mark(_without_units(texts)) or decimal or POINT)
-    with_unit = replace(numbers, unit=_unit(texts))
+    with_unit = replace(numbers, unit=unit_of(texts))
     are_bounds = any(text[:1] in tuple(_BOUNDS) or text.endswith("+") for text in texts)
     of_bounds = [replace(with_unit, has_bounds=True)] if are_bounds else []
     of_scales = [replace(numbers, has_scales=True)] if any(_SCALED.fullmatch(text) for text in texts) else []
@@ -239,14 +239,21 @@ def units_of(texts: list[str]) -> list[str]:
     return sorted(set(found)) if len(found) == len(texts) else []
 
 
-def _units(texts) -> list[str]:
-    return [match["long"] or match["short"] for text in texts if (match := _UNIT.search(text)) and _ends(match)]
+def unit_of(texts: list[str]) -> str:
+    """The unit that stands behind most numbers, or an empty string.
 
-
-def _unit(texts) -> str:
-    """The unit that stands behind most numbers, or an empty string."""
+    Examples
+    --------
+    >>> from sklearn_subanneal.tables.spelling import unit_of
+    >>> unit_of(["72 kg", "81 kg", "heavy"])
+    'kg'
+    """
     found = _units(texts)
     return max(set(found), key=found.count) if found else ""
+
+
+def _units(texts) -> list[str]:
+    return [match["long"] or match["short"] for text in texts if (match := _UNIT.search(text)) and _ends(match)]
 
 
 def _without_units(texts) -> list[str]:
