@@ -40,12 +40,12 @@ def has_names(rows: Sequence[Sequence]) -> bool:
     first, body = list(rows[0]), rows[1 : MOST_ROWS + 1]
     texts = [cell for cell in first if not _is_empty(cell)]
     if not body:
-        return not any(_is_value(cell) for cell in texts)
+        return not any(is_value(cell) for cell in texts)
     numbers, words = _starts(first, body)
     if words:
         return True
     if numbers:
-        values = [parse_number(str(cell), POINT) for cell in texts if _is_value(cell)]
+        values = [parse_number(str(cell), POINT) for cell in texts if is_value(cell)]
         return len(texts) > 2 and (_are_years(values) or values in [list(range(k, k + len(values))) for k in (0, 1)])
     recurs = any(
         str(cell).strip() == str(row[at]).strip()
@@ -93,13 +93,24 @@ def column_names(names: Sequence, notes: list[str]) -> list[str]:
     return out
 
 
+def is_value(cell) -> bool:
+    """Whether a cell is a number, a date or a time."""
+    if not isinstance(cell, str):
+        return not _is_empty(cell)
+    if parse_number(cell) is not None or parse_number(cell, COMMA) is not None or parse_duration(cell) is not None:
+        return True
+    if re.fullmatch(r"\s*[+-]?[0-9][0-9.]*\s*", cell):
+        return True
+    return bool(re.search(r"\d", cell)) and parse_datetimes([cell], day_first=True) is not None
+
+
 def _starts(first: Sequence, body: Sequence[Sequence]) -> tuple[int, int]:
     """How many columns of numbers or dates begin with such a value, and how many with a word."""
     numbers = words = 0
     for at, cell in enumerate(first):
         below = [row[at] for row in body if at < len(row) and not _is_empty(row[at])]
-        if below and not _is_empty(cell) and sum(map(_is_value, below)) >= MOSTLY * len(below):
-            numbers, words = numbers + _is_value(cell), words + (not _is_value(cell))
+        if below and not _is_empty(cell) and sum(map(is_value, below)) >= MOSTLY * len(below):
+            numbers, words = numbers + is_value(cell), words + (not is_value(cell))
     return numbers, words
 
 
@@ -109,17 +120,6 @@ def _label(name) -> str:
 
 def _is_empty(cell) -> bool:
     return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
-
-
-def _is_value(cell) -> bool:
-    """Whether a cell is a number, a date or a time."""
-    if not isinstance(cell, str):
-        return not _is_empty(cell)
-    if parse_number(cell) is not None or parse_number(cell, COMMA) is not None or parse_duration(cell) is not None:
-        return True
-    if re.fullmatch(r"\s*[+-]?[0-9][0-9.]*\s*", cell):
-        return True
-    return bool(re.search(r"\d", cell)) and parse_datetimes([cell], day_first=True) is not None
 
 
 def _are_years(numbers: list[float | None]) -> bool:
