@@ -95,6 +95,21 @@ def test_folders_with_files_are_kept(path, tmp_path, capsys):
     assert "is a file" in capsys.readouterr().err
 
 
+def test_nothing_is_left_of_an_earlier_report(path, tmp_path, capsys):
+    """Its detector would compare new tables with another table than the model."""
+    folder = tmp_path / "report"
+    assert main(["report", str(path), "-o", str(folder), *QUICK]) == 0
+    (folder / "notes.txt").write_text("mine")
+    assert (folder / "detector.npz").exists() and (folder / "imputed.csv").exists()
+    pd.DataFrame({"size": np.arange(40) / 7, "kind": ["x", "y"] * 20}).to_csv(tmp_path / "full.csv", index=False)
+    arguments = ["report", str(tmp_path / "full.csv"), "-o", str(folder), "--force", "--no-detector", *QUICK]
+    assert main(arguments) == 0
+    found = sorted(own.name for own in folder.iterdir())
+    assert found == ["clusters.csv", "model.npz", "notes.txt", "report.html", "types.toml"]
+    assert main(["check", str(tmp_path / "full.csv"), "--model", str(folder)]) == 2
+    assert "make the report again with --detector" in capsys.readouterr().err
+
+
 def zipped(path, content):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", content)
