@@ -14,13 +14,13 @@ from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TICKS, TRUE
 from sklearn_subanneal.report.column_hints import ColumnHints
 from sklearn_subanneal.report.common_decimal import is_text_column
-from sklearn_subanneal.report.text_levels import typed_texts, with_levels
+from sklearn_subanneal.report.marked_cells import marked_cells
+from sklearn_subanneal.report.text_levels import as_typed, typed_texts, with_levels
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
 from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
 from sklearn_subanneal.tables.numbered_dates import numbered_dates
 from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
-from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
 from sklearn_subanneal.tables.spelling import (
     DURATION,
     NEARLY_ALL,
@@ -107,7 +107,7 @@ def read_values(
     if hints.levels:
         series = typed_texts(series)
     if isinstance(series.dtype, pd.CategoricalDtype):
-        return ColumnValues(series)
+        return _of_categories(series, {*options.missing, *hints.missing} - {*options.keep})
     if series.dtype.kind == "O" and not is_text_column(series):
         series = _of_objects(series)
     if pd.api.types.is_timedelta64_dtype(series.dtype):
@@ -130,6 +130,14 @@ def read_values(
         found = ColumnValues(known[0], clock, marks=known[1])
     found.marks = marks | found.marks
     return _dated(_without_sentinels(found, options, hints), hints)
+
+
+def _of_categories(series: pd.Series, missing: set[str]) -> ColumnValues:
+    """Categories that the dtype declares, but for those that are declared to be missing."""
+    marked = [category for category in series.cat.categories if as_typed(category) in missing]
+    counts = series.value_counts()
+    marks = {as_typed(category): int(counts[category]) for category in marked if counts[category]}
+    return ColumnValues(series.cat.remove_categories(marked), marks=marks)
 
 
 def _dated(found: ColumnValues, hints: ColumnHints) -> ColumnValues:
@@ -310,32 +318,9 @@ def _chronological(series, dated: list[str], decimal: str | None) -> bool | None
 
 def _without_sentinels(found: ColumnValues, options: ReadingOptions, hints: ColumnHints) -> ColumnValues:
     """Numbers and dates without those that stand for missing cells."""
-    import pandas as pd
-
-    series = found.series
-    is_date = pd.api.types.is_datetime64_any_dtype(series.dtype)
-    is_number = pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_bool_dtype(series.dtype)
-    if not (is_date or is_number) or (found.spelling is not None and found.spelling.meaning != NUMBER):
+    if found.spelling is not None and found.spelling.meaning != NUMBER:
         return found
-    keep = {number for text in options.keep if (number := parse_number(text)) is not None}
-    seen = series.dropna()
-    if is_date:
-        guessed = [] if hints.learned else date_sentinels(seen.to_numpy("M8[us]"))
-        sentinels = [np.datetime64(text) for text in hints.missing if _is_date(text, (True,))]
-        sentinels += [day for day in guessed if str(day) not in options.keep]
-        days = seen.dt.tz_localize(None) if getattr(seen.dt, "tz", None) is not None else seen
-        wrong = days.dt.floor("D").isin(sentinels)
-    else:
-        values = seen.to_numpy(np.float64)
-        texts = (*options.missing, *hints.missing)
-        declared = {number for text in texts if (number := parse_number(text)) is not None} - keep
-        guessed = [] if hints.learned else number_sentinels(values[np.isfinite(values)])
-        sentinels = [number for number in guessed if number not in keep]
-        wrong = seen.astype(np.float64).isin([*sentinels, *declared])
-    if not wrong.any():
-        return found
-    for mark, count in seen[wrong].value_counts().items():
-        text = str(mark.date()) if is_date else f"{mark:.15g}"
-        found.marks[text] = found.marks.get(text, 0) + int(count)
-    found.series = series.mask(series.index.isin(wrong.index[wrong]))
-    return found
+    marks, wrong = marked_cells(found.series, options, hints)
+    for text, count in marks.items():
+        found.marks[text] = found.marks.get(text, 0) + count
+    return replace(found, series=found.series.mask(wrong)) if marks else found
