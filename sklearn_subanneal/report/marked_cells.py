@@ -44,7 +44,9 @@ def marked_cells(series: pd.Series, options: ReadingOptions, hints: ColumnHints)
 
 def _days(days: pd.Series, options: ReadingOptions, hints: ColumnHints) -> list[np.datetime64]:
     guessed = [] if hints.learned else date_sentinels(days.to_numpy("M8[us]"))
-    declared = [np.datetime64(text) for text in hints.missing if parse_datetimes([text], day_first=True) is not None]
+    order = True if options.day_first is None else options.day_first
+    texts = (*options.missing, *hints.missing)
+    declared = [day[0] for text in texts if (day := parse_datetimes([text], day_first=order)) is not None]
     return [*declared, *(day for day in guessed if str(day) not in options.keep)]
 
 

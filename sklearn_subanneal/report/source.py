@@ -205,11 +205,13 @@ def hints_of(name: str, types: TypesFile) -> ColumnHints:
 
 def _with_ordinals(known: TypesFile, given: ReadingOptions, names: list[str]) -> dict[str, str]:
     """The types that are declared, by name or by levels; levels of columns that are set aside have no effect."""
+    for table in ("missing", "spelling", "levels"):
+        for name in getattr(known, table):
+            if name not in names:
+                raise ValueError(f"[{table}] names the column {name!r}, which the table does not have; it has {names}.")
     ordinals = {}
     for name, levels in known.levels.items():
         kind = known.types.get(name)
-        if name not in names:
-            raise ValueError(f"[levels] names the column {name!r}, which the table does not have; it has {names}.")
         if kind not in (LABEL, IGNORED):
             missing = (*given.missing, *known.missing.get(name, ()))
             require_levels(name, levels, kind, missing, known.spelling.get(name))

@@ -11,7 +11,8 @@ from files.analyst_file import plain
 from files.kinds_of_columns import FILES_OF_COLUMNS
 from files.kinds_of_files import FILES_OF_KINDS, REFUSED
 
-from sklearn_subanneal.report import read_source
+from sklearn_subanneal.report import read_source, write_types
+from sklearn_subanneal.report.types_file import TypesFile
 
 FILES = [*FILES_OF_KINDS, *FILES_OF_COLUMNS]
 
@@ -68,6 +69,26 @@ def test_values_are_kept_if_the_user_says_so(tmp_path):
         file.write(tmp_path / name)
         kept = next(own for own in read_source(tmp_path / name, keep=[keep]).columns if own.name == column)
         assert not kept.marks and not kept.n_missing
+
+
+@pytest.mark.parametrize("name", ["born.csv", "born.xlsx"])
+def test_dates_that_are_declared_missing(name, tmp_path):
+    """In all columns or in one, of texts and of dates; a types file that was written is read again."""
+    if name.endswith("xlsx"):
+        pytest.importorskip("openpyxl")
+    days = pd.Series(pd.date_range("1980-03-04", periods=60, freq="17D"))
+    days[::7] = pd.Timestamp(2000, 1, 1)
+    table = pd.DataFrame({"born": days, "size": [row / 7 for row in range(60)]})
+    if name.endswith("csv"):
+        table.assign(born=days.dt.strftime("%d.%m.%Y")).to_csv(tmp_path / name, index=False)
+    else:
+        table.to_excel(tmp_path / name, index=False)
+    source = read_source(tmp_path / name, missing=["01.01.2000"])
+    assert source.columns[0].n_missing == 9
+    own = TypesFile(missing={"born": ("01.01.2000",)})
+    for again in (read_source(tmp_path / name, own), read_source(tmp_path / name, write_types(source, tmp_path / "t"))):
+        assert again.columns[0].n_missing == 9
+    assert list(source.columns[0].marks.values()) == [9]
 
 
 def test_order_of_dates_is_asked_for(tmp_path):

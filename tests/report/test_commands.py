@@ -118,6 +118,8 @@ def test_a_types_file_is_edited_and_read(folder, tmp_path, capsys):
         ('[columns]\n"a" = "real"\n', "names the column 'a', which the table does not have"),
         ("[reading]\nencodings = 'x'\n", "has the option 'encodings'"),
         ("[reading]\nmissing = 'x'\n", "which is no list of texts"),
+        ('[missing]\n"Height" = ["0"]\n', "[missing] names the column 'Height', which the table does not have; it has"),
+        ('[spelling]\n"Start" = "duration"\n', "[spelling] names the column 'Start', which the table does not have"),
         ("[other]\n", "may have the tables columns, reading, missing, spelling, levels"),
         ('[spelling]\n"height" = "weight"\n', "give number, duration, time of day"),
         ("[columns", "is not TOML"),
@@ -317,6 +319,18 @@ WRONG = {
     "no detector": (["check", "{}/new.csv", "--model", "{}/report/model.npz"], "without a detector"),
     "missing detector": (["check", "{}/new.csv", "--model", "{}/bare"], "make the report again with --detector"),
     "no column": (["check", "{}/short.csv", "--model", "{}/report"], "has no column 'smoker', 'plz', which the model"),
+    "type of a fitted model": (
+        ["check", "{}/new.csv", "--model", "{}/report", "--types", "plz=ignore"],
+        "--types declares 'plz' otherwise than the model in {}/report has it: leave the type out, or make another",
+    ),
+    "unknown column of a fitted model": (
+        ["impute", "{}/new.csv", "{}/out.csv", "--model", "{}/report", "--types", "{}/strange.toml"],
+        "[missing] names the column 'Plz', which the model in {}/report does not have",
+    ),
+    "fit and fitted model": (
+        ["impute", "{}/new.csv", "{}/out.csv", "--model", "{}/report", "--effort", "5"],
+        "--effort is of a fit, and the model in {}/report has been fitted: leave it out, or leave --model out",
+    ),
     "level": (["check", "{}/new.csv", "--model", "{}/report", "--level", "2"], "--level must be between 0 and 1"),
     "kind of output": (["impute", "{}/visits.csv", "{}/out.doc"], "must end in one of .csv"),
     "folder of output": (["impute", "{}/visits.csv", "{}/nowhere/out.csv"], "There is no folder"),
@@ -340,7 +354,9 @@ def test_wrong_use_is_2_and_one_message(case, folder, capsys):
     shutil.copy(folder / "report" / "model.npz", bare / "model.npz")
     pd.read_csv(folder / "new.csv", sep=";")[["height", "start", "seen"]].to_csv(folder / "short.csv", index=False)
     save(CrossCat(), folder / "mixture.npz")
+    (folder / "strange.toml").write_text('[missing]\n"Plz" = ["?"]\n')
     arguments, message = WRONG[case]
+    message = message.replace("{}", str(folder))
     before = sorted(path.name for path in folder.iterdir())
     try:
         status = main([argument.replace("{}", str(folder)) for argument in arguments])

@@ -109,3 +109,19 @@ def test_one_row(folder, tmp_path):
     new = read_new_table(tmp_path / "one.json", open_model(folder / "report"))
     assert new.X["price"].tolist() == [1.5] and new.X["member"].tolist() == [True] and not new.unreadable
     assert new.X["ticked"].isna().all()
+
+
+def test_a_types_file_counts_more_than_that_of_the_report(folder, tmp_path, capsys):
+    """What means a missing cell in one column; the types in the report's own file are none that differ."""
+    read(folder, tmp_path, price=["99,5", "7,5"])
+    types, report = tmp_path / "own.toml", folder / "report"
+    types.write_text('[missing]\n"price" = ["99,5"]\n')
+    arguments = ["check", str(tmp_path / "new.csv"), "--model", str(report), "--types", str(report / "types.toml")]
+    main(
+        ["impute", str(tmp_path / "new.csv"), str(tmp_path / "out.csv"), "--model", str(report), "--types", str(types)]
+    )
+    assert pd.read_csv(tmp_path / "out.csv")["price"][0] < 40.0
+    main([*arguments, "--types", str(types)])
+    assert "price is 99.5" not in capsys.readouterr().out
+    main(arguments)
+    assert "price is 99.5" in capsys.readouterr().out
