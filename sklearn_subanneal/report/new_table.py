@@ -12,6 +12,7 @@ from sklearn_subanneal.report.column_values import read_values
 from sklearn_subanneal.report.common_decimal import common_decimal
 from sklearn_subanneal.report.learned_column import LearnedColumn
 from sklearn_subanneal.report.model_folder import ModelFolder
+from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.missing_texts import is_missing_word
 from sklearn_subanneal.tables.numerals import COMMA, POINT
@@ -114,10 +115,10 @@ def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any
         }
         if wrong:
             unreadable[name] = wrong
-    X = table.frame[list(columns)].assign(**read)
+    X = with_columns(table.frame[list(columns)], read)
     unused = [name for name in table.frame if name not in columns]
     found = _contradictions(folder.model, X)
-    return NewTable(table.name, table.frame.assign(**read), X, unreadable, found, unused, table.notes)
+    return NewTable(table.name, with_columns(table.frame, read), X, unreadable, found, unused, table.notes)
 
 
 def _is_whole(column: Column) -> bool:

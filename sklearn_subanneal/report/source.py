@@ -16,6 +16,7 @@ from sklearn_subanneal.report.column_types import IGNORED, LABEL, ColumnDescript
 from sklearn_subanneal.report.column_values import read_values
 from sklearn_subanneal.report.common_decimal import common_decimal
 from sklearn_subanneal.report.compared_columns import compared_columns
+from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.report.text_levels import ORDINAL, require_levels
 from sklearn_subanneal.report.types_file import TypesFile, read_types
 from sklearn_subanneal.tables.chosen_type import AUTO
@@ -176,7 +177,7 @@ def read_source(
     if decimal == ",":
         notes.append("commas before decimals")
     # What is not modelled stays as it is written.
-    frame = taken.assign(**{column.name: read[column.name].series for column in columns if column.is_modelled})
+    frame = with_columns(taken, {column.name: read[column.name].series for column in columns if column.is_modelled})
     options = replace(given, max_bytes=ReadingOptions.max_bytes)
     columns = compared_columns(columns, frame)
     source = Source(table.name, frame, columns, notes, options, decimal, step, n_rows)

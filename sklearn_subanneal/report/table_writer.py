@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
 
 if TYPE_CHECKING:
@@ -104,4 +105,4 @@ def _plain(table: pd.DataFrame) -> pd.DataFrame:
 def _without_zones(table: pd.DataFrame) -> pd.DataFrame:
     """Dates without their zone, which spreadsheets do not have."""
     zoned = table.select_dtypes("datetimetz")
-    return table.assign(**{name: zoned[name].dt.tz_localize(None) for name in zoned})
+    return with_columns(table, {name: zoned[name].dt.tz_localize(None) for name in zoned})

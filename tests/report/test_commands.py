@@ -367,6 +367,22 @@ def test_wrong_use_is_2_and_one_message(case, folder, capsys):
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+def test_no_error_looks_like_a_finding(folder, monkeypatch, capsys):
+    """Pipelines stop at 1 since a table differs: what nobody foresaw is an error as others are."""
+
+    def fail(*arguments):
+        raise KeyError("something")
+
+    monkeypatch.setattr("sklearn_subanneal.report.check_command.check_table", fail)
+    try:
+        status = main(["check", str(folder / "new.csv"), "--model", str(folder / "report"), "-q"])
+    except KeyError:
+        # Python exits with 1.
+        status = 1
+    error = capsys.readouterr().err
+    assert status == 2 and "KeyError: 'something'" in error and "an error of the program" in error
+
+
 def test_help_has_examples_that_parse():
     parser = command_parser()
     commands = next(iter(own for own in parser._actions if own.dest == "command")).choices
