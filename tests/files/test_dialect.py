@@ -227,6 +227,13 @@ def test_names_that_nothing_shows_are_told():
         assert not any("--header" in note for note in notes)
 
 
+@pytest.mark.parametrize("header", [None, True])
+def test_names_in_a_comment(header):
+    """A line of names that begins with a mark of comments is one if the user says that there is one, too."""
+    frame, _ = text_table(f"#id,half,word\n{BODY}", ReadingOptions(header=header), [])
+    assert list(frame) == ["id", "half", "word"] and len(frame) == 20
+
+
 def test_names_differ():
     notes: list[str] = []
     assert column_names(["a", "a", None, "a (2)", " b\nc "], notes) == ["a", "a (2)", "column 3", "a (2) (2)", "b c"]

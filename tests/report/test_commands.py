@@ -77,6 +77,12 @@ def test_the_page_says_what_was_set_aside(folder):
     assert page.index('id="findings"') < page.index('id="columns"') < page.index('id="views"')
 
 
+def test_the_page_says_how_cells_were_filled(folder):
+    words = words_of((folder / "report" / "report.html").read_text(encoding="utf-8"), "missing")
+    assert "skewed ones by a median or a mean on another scale, followed by half the width of an interval" in words
+    assert "where one value is frequent by that value if its probability is at least 0.9" in words
+
+
 def test_what_is_printed(folder, capsys):
     assert main(["types", str(folder / "visits.csv")]) == 0
     said = capsys.readouterr().out
@@ -184,6 +190,26 @@ def test_impute_by_the_model_of_a_report(folder, tmp_path, capsys):
     gaps = pd.read_csv(folder / "new.csv", sep=";", keep_default_na=False)["height"].isin(["n/a", "-999"])
     heights = np.stack([table["height"] for table in tables])
     assert (np.ptp(heights[:, gaps], axis=0) > 0).all() and (np.ptp(heights[:, ~gaps], axis=0) == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "modules", "remedy"),
+    [
+        ("out.parquet", ["pyarrow"], "pip install pyarrow"),
+        ("out.xlsx", ["openpyxl", "xlsxwriter"], "pip install openpyxl"),
+        ("out.ods", ["odf"], "pip install odfpy"),
+        ("out.csv.zst", ["zstandard"], "pip install zstandard"),
+    ],
+)
+def test_packages_of_writers_are_asked_for_before_the_fit(folder, tmp_path, capsys, monkeypatch, name, modules, remedy):
+    def fit(*arguments):
+        raise ValueError("a fit was begun")
+
+    monkeypatch.setattr("sklearn_subanneal.report.impute_command.learn", fit)
+    for module in modules:
+        monkeypatch.setitem(sys.modules, module, None)
+    assert main(["impute", str(folder / "visits.csv"), str(tmp_path / name), *FIT, "-q"]) == 2
+    assert remedy in capsys.readouterr().err
 
 
 def test_check_finds_what_differs_and_nothing_else(folder, tmp_path, capsys):
