@@ -138,23 +138,22 @@ class LearnedColumn:
         return {text: number for text, number in read.items() if number is not None}
 
     def _dates(self, texts):
-        """Dates cell by cell; None if their order is not known, or no cell is a date."""
+        """Dates cell by cell, or numbers if none is a date; None if the order of dates is not known."""
         import pandas as pd
 
         distinct = texts.dropna().unique().tolist()
-        orders = (True, False) if self.day_first is None else (self.day_first,)
         try:
-            dated = [
-                text for text in distinct if any(parse_datetimes([text], day_first=own) is not None for own in orders)
-            ]
-            order = comes_day_first(dated, self.column.name) if self.day_first is None else self.day_first
-            together = parse_datetimes(dated, self.column.name, order)
+            order = comes_day_first(distinct, self.column.name) if self.day_first is None else self.day_first
+            dates = parse_datetimes(distinct, self.column.name, order)
         except ValueError:
             return None
-        if not dated:
-            return None
-        dates = [parse_datetimes([text], day_first=order) for text in dated] if together is None else together
-        known = {text: pd.NaT if date is None else np.ravel(date)[0] for text, date in zip(dated, dates, strict=True)}
+        if dates is None:
+            singly = [parse_datetimes([text], day_first=order) for text in distinct]
+            dates = [pd.NaT if date is None else date[0] for date in singly]
+        known = dict(zip(distinct, dates, strict=True))
+        if pd.isna(list(dates)).all():
+            # Days and seconds that are counted are numbers until their range is known.
+            return self._numbers(texts) if distinct else None
         cells = pd.Series(pd.to_datetime(texts.map(known)), texts.index, name=texts.name)
         return cells, counted_cells(texts[cells.isna() & texts.notna()])
 

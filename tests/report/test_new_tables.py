@@ -31,6 +31,7 @@ def folder(tmp_path_factory):
         "latitude": [f"{51.0 + own:.4f}" for own in rng.random(N_ROWS)],
         "seen": days.strftime("%d/%m/%Y"),
         "day": days[::-1].strftime("%Y%m%d"),
+        "date of sale": 44_000 + rng.integers(300, size=N_ROWS),
     }
     pd.DataFrame(table).to_csv(folder / "table.csv", sep=";", index=False)
     assert main(["report", str(folder / "table.csv"), "-o", str(folder / "report"), *FIT]) == 0
@@ -39,7 +40,7 @@ def folder(tmp_path_factory):
 
 def read(folder, tmp_path, **cells):
     """A new table with these columns, and with the others empty."""
-    names = ["member", "ticked", "price", "weight", "latitude", "seen", "day"]
+    names = ["member", "ticked", "price", "weight", "latitude", "seen", "day", "date of sale"]
     n_rows = max(map(len, cells.values()))
     table = pd.DataFrame({name: cells.get(name, [""] * n_rows) for name in names})
     table.to_csv(tmp_path / "new.csv", sep=";", index=False)
@@ -94,12 +95,15 @@ def test_a_bad_cell_leaves_the_others_as_they_are(folder, tmp_path):
         seen=["03/02/2021", "soon", "04/02/2021"],
         day=["20210304", "2021034", "20210306"],
         member=["true", "maybe", "false"],
+        **{"date of sale": ["44010", "later", "44012"]},
     )
     wrong = {"price": "tall", "weight": "heavy", "seen": "soon", "day": "2021034", "member": "maybe"}
+    wrong["date of sale"] = "later"
     assert new.unreadable == {name: {text: 1} for name, text in wrong.items()}
     assert new.X["price"].isna().tolist() == [False, True, True] and new.X["weight"].tolist()[::2] == [71.0, 72.5]
     assert new.X["seen"].dt.month.tolist()[::2] == [2, 2] and new.X["day"].dt.day.tolist()[::2] == [4, 6]
     assert new.X["member"].tolist()[::2] == [True, False]
+    assert new.X["date of sale"].dt.day.tolist()[::2] == [28, 30]
 
 
 def test_one_row(folder, tmp_path):
