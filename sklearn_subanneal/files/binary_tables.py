@@ -40,7 +40,8 @@ def typed_table(content: bytes, kind: str, options: ReadingOptions, name: str) -
         elif kind == "feather":
             table = pd.read_feather(io.BytesIO(content))
         elif kind == "stata":
-            table = pd.read_stata(io.BytesIO(content), convert_categoricals=True)
+            # Labels of values stand in the order of their codes, which says nothing of the values.
+            table = pd.read_stata(io.BytesIO(content), convert_categoricals=True, order_categoricals=False)
         else:
             table = pd.read_sas(io.BytesIO(content), format=kind, encoding=options.encoding or "latin-1")
         table = _with_named_index(table)

@@ -11,6 +11,7 @@ from sklearn_subanneal.files.dialect import NAMES, SPACES, TAB, Dialect, find_di
 from sklearn_subanneal.files.fixed_width import separated_by_tabs
 from sklearn_subanneal.files.header import MOST_ROWS, column_names, note_on_names
 from sklearn_subanneal.files.reading_options import ReadingOptions
+from sklearn_subanneal.files.stray_quotes import without_stray_quotes
 from sklearn_subanneal.files.table_end import without_end
 
 if TYPE_CHECKING:
@@ -67,9 +68,7 @@ def text_table(
         "on_bad_lines": "warn" if options.skip_bad_lines else "error",
     }
     try:
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always", pd.errors.ParserWarning)
-            frame = pd.read_csv(io.StringIO(text), **settings)
+        frame, left_out = _frame(text, settings, dialect, notes)
     except pd.errors.ParserError as error:
         found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
         if found is None:
@@ -79,7 +78,6 @@ def text_table(
             f"line {line} has {found[3]} cells and those before it {found[1]}; to leave such lines out, pass "
             "--skip-bad-lines"
         ) from error
-    left_out = [line for warning in said for line in re.findall(r"line (\d+)", str(warning.message))]
     if left_out:
         notes.append(f"{len(left_out)} lines with too many cells were left out, the first is line {left_out[0]}")
     frame = _stripped(frame)
@@ -94,6 +92,34 @@ def text_table(
     frame = frame.reset_index(drop=True)
     frame.columns = names
     return _without_empty_end(frame, notes), dialect.separator
+
+
+def _frame(text: str, settings: dict, dialect: Dialect, notes: list[str]) -> tuple[pd.DataFrame, list[str]]:
+    """All cells, and the numbers of lines that were left out; a stray quote is a part of its cell."""
+    import pandas as pd
+
+    # It swallows the lines up to the next quote.
+    may_be_stray = dialect.quote in text and dialect.separator != SPACES
+    try:
+        read = _read(text, settings)
+    except pd.errors.ParserError:
+        clean = without_stray_quotes(text, dialect, notes) if may_be_stray else text
+        if clean == text:
+            raise
+        return _read(clean, settings)
+    if not may_be_stray or text.count("\n") <= len(read[0]):
+        return read
+    clean = without_stray_quotes(text, dialect, notes)
+    return read if clean == text else _read(clean, settings)
+
+
+def _read(text: str, settings: dict) -> tuple[pd.DataFrame, list[str]]:
+    import pandas as pd
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", pd.errors.ParserWarning)
+        frame = pd.read_csv(io.StringIO(text), **settings)
+    return frame, [line for warning in said for line in re.findall(r"line (\d+)", str(warning.message))]
 
 
 def _without_comments(text: str, dialect: Dialect, notes: list[str]) -> str:

@@ -114,7 +114,7 @@ def find_dialect(text: str, header: bool | None = None, separator: str | None = 
     n_before += _n_lines(body, rows, start, separator)
     rows = [row for row in rows[start:] if any(row)]
     names = _cells([comments[-1].strip().removeprefix(comment)], separator)[0] if comments else []
-    of_comment = len(names) == n_cells > 1 and header is None and not has_names(rows)
+    of_comment = len(names) == n_cells > 1 and header is not False and not has_names(rows)
     is_named = not of_comment and (has_names(rows) if header is None else header)
     return Dialect(separator, n_cells, n_before, comment, names if of_comment else None, is_named, rows[0], quote)
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from sklearn_subanneal.tables.clock_times import parse_duration
 from sklearn_subanneal.tables.dates import parse_datetimes
+from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
 from sklearn_subanneal.tables.numerals import COMMA, POINT, parse_number
 
 # Numbers may be names if they are years.
@@ -15,6 +16,8 @@ FIRST_YEAR, LAST_YEAR = 1800, 2199
 # A column is one of numbers or dates if this share of its cells are.
 MOSTLY = 0.6
 MOST_ROWS = 100
+# A second row of names has words above so many columns of numbers, and rows below it.
+FEWEST_UNITS, FEWEST_ROWS = 2, 4
 
 
 def has_names(rows: Sequence[Sequence]) -> bool:
@@ -40,12 +43,12 @@ def has_names(rows: Sequence[Sequence]) -> bool:
     first, body = list(rows[0]), rows[1 : MOST_ROWS + 1]
     texts = [cell for cell in first if not _is_empty(cell)]
     if not body:
-        return not any(_is_value(cell) for cell in texts)
+        return not any(is_value(cell) for cell in texts)
     numbers, words = _starts(first, body)
     if words:
         return True
     if numbers:
-        values = [parse_number(str(cell), POINT) for cell in texts if _is_value(cell)]
+        values = [parse_number(str(cell), POINT) for cell in texts if is_value(cell)]
         return len(texts) > 2 and (_are_years(values) or values in [list(range(k, k + len(values))) for k in (0, 1)])
     recurs = any(
         str(cell).strip() == str(row[at]).strip()
@@ -62,6 +65,28 @@ def note_on_names(rows: Sequence[Sequence]) -> list[str]:
     if len(rows) < 2 or any(_starts(list(rows[0]), rows[1 : MOST_ROWS + 1])):
         return []
     return ["the first line was taken for names, though no column of numbers shows it; if not, pass --header no"]
+
+
+def note_on_units(rows: Sequence[Sequence]) -> list[str]:
+    """What is to be said if the row below the names has words alone, above at least two columns of numbers.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.files.header import note_on_units
+    >>> note_on_units([["name", "size", "age"], ["", "cm", "years"], ["Tom", 3.5, 2], ["Kit", 4.5, 1]])[0][:50]
+    "the row below the names, with 'cm', 'years', has w"
+    """
+    if len(rows) < FEWEST_ROWS or any(is_value(cell) for cell in rows[1] if not _is_empty(cell)):
+        return []
+    first, body = list(rows[1]), rows[2 : MOST_ROWS + 2]
+    n_numbers, n_words = _starts(first, body)
+    words = [str(cell) for cell in first if not _is_empty(cell)]
+    if n_numbers or n_words < FEWEST_UNITS or any(is_missing_word(word) for word in words) or missing_texts(words):
+        return []
+    return [
+        f"the row below the names, with {', '.join(map(repr, words[:3]))}, has words above numbers, which count as "
+        "missing cells: if they belong to the names, as units do, write both into one row"
+    ]
 
 
 def column_names(names: Sequence, notes: list[str]) -> list[str]:
@@ -93,13 +118,24 @@ def column_names(names: Sequence, notes: list[str]) -> list[str]:
     return out
 
 
+def is_value(cell) -> bool:
+    """Whether a cell is a number, a date or a time."""
+    if not isinstance(cell, str):
+        return not _is_empty(cell)
+    if parse_number(cell) is not None or parse_number(cell, COMMA) is not None or parse_duration(cell) is not None:
+        return True
+    if re.fullmatch(r"\s*[+-]?[0-9][0-9.]*\s*", cell):
+        return True
+    return bool(re.search(r"\d", cell)) and parse_datetimes([cell], day_first=True) is not None
+
+
 def _starts(first: Sequence, body: Sequence[Sequence]) -> tuple[int, int]:
     """How many columns of numbers or dates begin with such a value, and how many with a word."""
     numbers = words = 0
     for at, cell in enumerate(first):
         below = [row[at] for row in body if at < len(row) and not _is_empty(row[at])]
-        if below and not _is_empty(cell) and sum(map(_is_value, below)) >= MOSTLY * len(below):
-            numbers, words = numbers + _is_value(cell), words + (not _is_value(cell))
+        if below and not _is_empty(cell) and sum(map(is_value, below)) >= MOSTLY * len(below):
+            numbers, words = numbers + is_value(cell), words + (not is_value(cell))
     return numbers, words
 
 
@@ -109,17 +145,6 @@ def _label(name) -> str:
 
 def _is_empty(cell) -> bool:
     return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
-
-
-def _is_value(cell) -> bool:
-    """Whether a cell is a number, a date or a time."""
-    if not isinstance(cell, str):
-        return not _is_empty(cell)
-    if parse_number(cell) is not None or parse_number(cell, COMMA) is not None or parse_duration(cell) is not None:
-        return True
-    if re.fullmatch(r"\s*[+-]?[0-9][0-9.]*\s*", cell):
-        return True
-    return bool(re.search(r"\d", cell)) and parse_datetimes([cell], day_first=True) is not None
 
 
 def _are_years(numbers: list[float | None]) -> bool:

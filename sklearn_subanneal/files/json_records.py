@@ -37,17 +37,18 @@ def json_table(text: str, notes: list[str]) -> pd.DataFrame:
     frame = _frame(content, notes)
     if frame is None:
         raise ValueError(f"it has no list of records: {REMEDY}")
-    for name in frame.columns:
-        column = frame[name]
+    # By their places: names may occur twice.
+    for at, name in enumerate(frame.columns):
+        column = frame.iloc[:, at]
         if column.dtype == object and column.map(lambda cell: isinstance(cell, list | dict)).any():
-            frame[name] = column.map(lambda cell: _joined(cell) if isinstance(cell, list | dict) else cell)
+            frame.isetitem(at, column.map(lambda cell: _joined(cell) if isinstance(cell, list | dict) else cell))
             notes.append(f"the lists in column {name!r} were made texts")
     return pd.DataFrame(frame)
 
 
 def _lines(text: str) -> list:
     out = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
                 out.append(json.loads(line))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_subanneal.files.header import MOST_ROWS, column_names, has_names, note_on_names
+from sklearn_subanneal.files.header import MOST_ROWS, column_names, has_names, note_on_names, note_on_units
+from sklearn_subanneal.files.merged_cells import filled_along, filled_down, merged_cells
 from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.files.table_end import without_end
 
@@ -53,6 +54,7 @@ def sheet_table(content: bytes, kind: str, options: ReadingOptions, notes: list[
             cells = pd.read_excel(
                 book, sheet_name=name, header=None, dtype=object, keep_default_na=False, na_values=[""]
             )
+        merged = merged_cells(content, name) if kind == "xlsx" else []
     except ImportError as error:
         raise ImportError(f".{kind} is read by {package}, which is not installed: pip install {package}") from error
     except ValueError:
@@ -60,7 +62,7 @@ def sheet_table(content: bytes, kind: str, options: ReadingOptions, notes: list[
     except Exception as error:
         # Parts of a damaged archive are missed with whatever error they give.
         raise ValueError(f"{type(error).__name__}: {error}") from error
-    cells = cells.dropna(axis=1, how="all")
+    cells = filled_down(cells, merged, notes).dropna(axis=1, how="all")
     filled = cells.notna().to_numpy().sum(axis=1)
     width = cells.shape[1]
     least = max(2, LEAST_FULL * width) if width > 1 else 1
@@ -70,7 +72,10 @@ def sheet_table(content: bytes, kind: str, options: ReadingOptions, notes: list[
     if filled[:start].any():
         first = cells.iloc[int(np.flatnonzero(filled)[0])].dropna().iloc[0]
         notes.append(f"{int((filled[:start] > 0).sum())} rows before the table were left out, the first is {first!r}")
-    cells = cells.iloc[start:].dropna(axis=0, how="all").dropna(axis=1, how="all")
+    cells = cells.iloc[start:]
+    if merged:
+        cells.iloc[0] = filled_along(cells.iloc[0], merged, notes)
+    cells = cells.dropna(axis=0, how="all").dropna(axis=1, how="all")
     width = cells.shape[1]
     is_named = has_names(cells.to_numpy().tolist()[:120]) if options.header is None else options.header
     if is_named and options.header is None:
@@ -78,6 +83,8 @@ def sheet_table(content: bytes, kind: str, options: ReadingOptions, notes: list[
     names = column_names(cells.iloc[0].tolist() if is_named else [None] * width, notes)
     if not is_named:
         notes.append("no row of names was found, so columns have numbers; if there is one, pass --header yes")
+    if is_named:
+        notes += note_on_units(cells.to_numpy().tolist()[: MOST_ROWS + 2])
     cells = without_end(cells.iloc[int(is_named) :], notes).reset_index(drop=True)
     return pd.DataFrame({own: _column(cells.iloc[:, at]) for at, own in enumerate(names)})
 

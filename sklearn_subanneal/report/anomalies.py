@@ -11,6 +11,7 @@ import numpy as np
 
 from sklearn_subanneal.report.clusters import columns_of_view
 from sklearn_subanneal.report.column_types import brief
+from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.report.source import Source
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def _expected(model: CrossCat, X, at: list[tuple[int, int]], kinds: dict[str, st
         gap = np.arange(len(blanked)) == place
         # With functions of the column, which say what it is.
         for k in np.flatnonzero(parts == parts[j]):
-            blanked = blanked.assign(**{blanked.columns[k]: blanked.iloc[:, k].mask(gap)})
+            blanked = with_columns(blanked, {blanked.columns[k]: blanked.iloc[:, k].mask(gap)})
     filled, uncertainty = model.impute(blanked, return_uncertainty=True)
     return [
         prediction_text(filled.iloc[place, j], uncertainty[place, j], kinds[X.columns[j]])

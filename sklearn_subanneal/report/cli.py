@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
@@ -51,6 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FINE
     except (ValueError, OSError, ImportError, TypeError) as error:
         print(f"sklearn-subanneal: {error}", file=sys.stderr)
+        return WRONG
+    except Exception as error:
+        # Whatever nobody foresaw: Python would exit as if `check` had found something.
+        traceback.print_exc()
+        print(
+            f"sklearn-subanneal: {type(error).__name__}: {error}; this is an error of the program: please report it, "
+            "with the lines above",
+            file=sys.stderr,
+        )
         return WRONG
     except KeyboardInterrupt as interrupt:
         print(f"sklearn-subanneal: interrupted; {str(interrupt) or 'nothing was written'}", file=sys.stderr)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.tables.clock_times import DAY, HOUR, clock_texts
 from sklearn_subanneal.tables.spelling import DURATION, TIME_OF_DAY
 
@@ -48,4 +49,4 @@ def with_clock_times(
         if meaning == TIME_OF_DAY:
             seconds = seconds % DAY
         out[name] = pd.Series(clock_texts(seconds.tolist()), table.index, dtype=object)
-    return table.assign(**out)
+    return with_columns(table, out)

@@ -61,7 +61,7 @@ class ColumnDescription:
     period : float or None
         Of a cyclic column, where it is declared or its values say it: 24 of hours of the day. None: 2 pi.
     meaning : str
-        What its texts spell, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`; empty if that is plain.
+        What its texts spell, as a types file has it; empty if that is plain.
     day_first : bool or None
         Which of two numbers before a year was read as the day.
     levels : tuple of str
@@ -133,9 +133,8 @@ def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]
         period = HOURS if kind == CYCLIC and values.are_hours else period
         n_missing, n_distinct = int(values.series.isna().sum()), int(_hashable(seen).nunique())
         description = ColumnDescription(name, kind, reason, n_missing, n_distinct, _values(seen), values.marks, period)
-        meaning = "" if values.spelling is None else values.spelling.meaning
         levels = levels_of(values.series) if kind == ORDINAL else ()
-        known = {"meaning": meaning, "day_first": values.day_first, "levels": levels, "is_chosen": is_chosen}
+        known = {"meaning": values.meaning, "day_first": values.day_first, "levels": levels, "is_chosen": is_chosen}
         columns.append(replace(description, **known))
     return columns
 

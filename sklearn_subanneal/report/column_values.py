@@ -11,22 +11,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal.files.reading_options import ReadingOptions
+from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TICKS, TRUE
+from sklearn_subanneal.report.column_hints import ColumnHints
 from sklearn_subanneal.report.common_decimal import is_text_column
-from sklearn_subanneal.report.text_levels import typed_texts, with_levels
+from sklearn_subanneal.report.marked_cells import marked_cells
+from sklearn_subanneal.report.text_levels import as_typed, typed_texts, with_levels
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
 from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
 from sklearn_subanneal.tables.numbered_dates import numbered_dates
 from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
-from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
-from sklearn_subanneal.tables.spelling import NEARLY_ALL, NUMBER, TIME_OF_DAY, Spelling, find_spelling, spelled_cells
+from sklearn_subanneal.tables.spelling import (
+    DURATION,
+    NEARLY_ALL,
+    NUMBER,
+    TIME_OF_DAY,
+    Spelling,
+    find_spelling,
+    spelled_cells,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Texts of booleans, and marks in boxes that are otherwise left empty.
-TRUE, FALSE = ("true", "wahr", "vrai"), ("false", "falsch", "faux")
-TICKS = ("x", "X", "✓", "✔", "☑")
+UNKNOWN = ColumnHints()
 # A leading zero and another digit: a code, not a number.
 LEADING_ZERO = r"[+-]?0[0-9]"
 # Numbers such as 20210304, so many different ones, are days.
@@ -51,6 +59,8 @@ class ColumnValues:
         Why the column is of less use than it could be, and what to do; empty if it is not.
     day_first : bool or None
         Which of two numbers before a year was read as the day.
+    are_ticks : bool
+        Whether the texts were ticks, and empty cells mean no.
     """
 
     series: pd.Series
@@ -59,43 +69,23 @@ class ColumnValues:
     marks: dict[str, int] = field(default_factory=dict)
     problem: str = ""
     day_first: bool | None = None
+    are_ticks: bool = False
 
     @property
     def are_hours(self) -> bool:
         """Whether the numbers are hours of the day."""
-        return self.spelling is not None and self.spelling.meaning == TIME_OF_DAY
+        return self.meaning == TIME_OF_DAY
 
-
-@dataclass(frozen=True)
-class ColumnHints:
-    """What is known of a column before it is read.
-
-    Attributes
-    ----------
-    as_text : bool
-        Whether texts stay texts.
-    meaning : str or None
-        What the texts spell, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`.
-    missing : tuple of str
-        Texts and numbers that mean a missing cell in this column.
-    as_numbers : bool
-        Whether numbers stay numbers, though they may be dates.
-    is_new : bool
-        Whether the column belongs to a new table, of which nothing is guessed that a model does not know.
-    levels : tuple of str
-        The levels of a column of texts with an order, each of which is a value; those of a new table may have others.
-    """
-
-    as_text: bool = False
-    meaning: str | None = None
-    missing: tuple[str, ...] = ()
-    as_numbers: bool = False
-    is_new: bool = False
-    levels: tuple[str, ...] = ()
+    @property
+    def meaning(self) -> str:
+        """What the texts spelled, as a types file has it; empty if that is plain."""
+        if self.are_ticks:
+            return TICK
+        return "" if self.spelling is None else self.spelling.meaning
 
 
 def read_values(
-    series: pd.Series, options: ReadingOptions, decimal: str | None = None, hints: ColumnHints = ColumnHints()
+    series: pd.Series, options: ReadingOptions, decimal: str | None = None, hints: ColumnHints = UNKNOWN
 ) -> ColumnValues:
     """Read the cells of a column of a file.
 
@@ -117,7 +107,7 @@ def read_values(
     if hints.levels:
         series = typed_texts(series)
     if isinstance(series.dtype, pd.CategoricalDtype):
-        return ColumnValues(series)
+        return _of_categories(series, {*options.missing, *hints.missing} - {*options.keep})
     if series.dtype.kind == "O" and not is_text_column(series):
         series = _of_objects(series)
     if pd.api.types.is_timedelta64_dtype(series.dtype):
@@ -128,13 +118,26 @@ def read_values(
     missing = missing_texts(counts.index, (*options.missing, *hints.missing), (*options.keep, *hints.levels))
     marks = {mark: int(counts[mark]) for mark in counts.index if mark in missing and mark}
     series = series.mask(series.isin([*missing, ""]))
-    if hints.levels and not hints.is_new:
+    if hints.levels and hints.learned is None:
         series = with_levels(series, hints.levels)
     if hints.as_text or hints.levels:
         return ColumnValues(series, marks=marks)
-    found = _of_texts(series, options, options.decimal or decimal, hints.meaning)
+    known = hints.learned and hints.learned.read(series)
+    if known is None:
+        found = _of_texts(series, options, options.decimal or decimal, hints.meaning)
+    else:
+        clock = Spelling(hints.meaning) if hints.meaning in (DURATION, TIME_OF_DAY) else None
+        found = ColumnValues(known[0], clock, marks=known[1])
     found.marks = marks | found.marks
     return _dated(_without_sentinels(found, options, hints), hints)
+
+
+def _of_categories(series: pd.Series, missing: set[str]) -> ColumnValues:
+    """Categories that the dtype declares, but for those that are declared to be missing."""
+    marked = [category for category in series.cat.categories if as_typed(category) in missing]
+    counts = series.value_counts()
+    marks = {as_typed(category): int(counts[category]) for category in marked if counts[category]}
+    return ColumnValues(series.cat.remove_categories(marked), marks=marks)
 
 
 def _dated(found: ColumnValues, hints: ColumnHints) -> ColumnValues:
@@ -181,6 +184,8 @@ def _of_texts(
     if not len(seen):
         return ColumnValues(series.astype(object))
     distinct = seen.drop_duplicates()
+    if meaning == TICK:
+        return _ticks(series, distinct)
     if len(distinct) >= FEWEST_DAYS and distinct.str.fullmatch(COMPACT_DAY).all():
         if (dates := _dates(series, distinct.tolist(), options, decimal)) is not None:
             return dates
@@ -191,7 +196,7 @@ def _of_texts(
         cells = series.str.lower().isin(TRUE).astype("boolean").mask(series.isna())
         return ColumnValues(cells if series.isna().any() else cells.astype(bool))
     if len(distinct) == 1 and distinct.iloc[0] in TICKS and len(seen) < len(series):
-        return ColumnValues(series.notna(), reading=f"{distinct.iloc[0]!r} or empty")
+        return _ticks(series, distinct)
     if (dates := _dates(series, distinct.tolist(), options, decimal)) is not None:
         return dates
     cells = pandas_cells(series.name, series)
@@ -203,6 +208,17 @@ def _of_texts(
         return ColumnValues(series)
     counts = seen.value_counts()
     return ColumnValues(numbers, spelling, spelling.words, {mark: int(counts[mark]) for mark in spelling.marks})
+
+
+def _ticks(series: pd.Series, distinct: pd.Series) -> ColumnValues:
+    """Boxes that are ticked or empty."""
+    others = distinct[~distinct.isin(TICKS)]
+    if len(others):
+        raise ValueError(
+            f"Column {series.name!r} is declared a {TICK!r} in [spelling] of the types file, and holds "
+            f"{others.iloc[0]!r}: leave it out there, or correct its cells to one of {', '.join(TICKS)}, or empty."
+        )
+    return ColumnValues(series.notna(), reading=f"{distinct.iloc[0]!r} or empty", are_ticks=True)
 
 
 def _with_words(cells, decimal, meaning) -> Spelling | None:
@@ -302,32 +318,9 @@ def _chronological(series, dated: list[str], decimal: str | None) -> bool | None
 
 def _without_sentinels(found: ColumnValues, options: ReadingOptions, hints: ColumnHints) -> ColumnValues:
     """Numbers and dates without those that stand for missing cells."""
-    import pandas as pd
-
-    series = found.series
-    is_date = pd.api.types.is_datetime64_any_dtype(series.dtype)
-    is_number = pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_bool_dtype(series.dtype)
-    if not (is_date or is_number) or (found.spelling is not None and found.spelling.meaning != NUMBER):
+    if found.spelling is not None and found.spelling.meaning != NUMBER:
         return found
-    keep = {number for text in options.keep if (number := parse_number(text)) is not None}
-    seen = series.dropna()
-    if is_date:
-        guessed = [] if hints.is_new else date_sentinels(seen.to_numpy("M8[us]"))
-        sentinels = [np.datetime64(text) for text in hints.missing if _is_date(text, (True,))]
-        sentinels += [day for day in guessed if str(day) not in options.keep]
-        days = seen.dt.tz_localize(None) if getattr(seen.dt, "tz", None) is not None else seen
-        wrong = days.dt.floor("D").isin(sentinels)
-    else:
-        values = seen.to_numpy(np.float64)
-        texts = (*options.missing, *hints.missing)
-        declared = {number for text in texts if (number := parse_number(text)) is not None} - keep
-        guessed = [] if hints.is_new else number_sentinels(values[np.isfinite(values)])
-        sentinels = [number for number in guessed if number not in keep]
-        wrong = seen.astype(np.float64).isin([*sentinels, *declared])
-    if not wrong.any():
-        return found
-    for mark, count in seen[wrong].value_counts().items():
-        text = str(mark.date()) if is_date else f"{mark:.15g}"
-        found.marks[text] = found.marks.get(text, 0) + int(count)
-    found.series = series.mask(series.index.isin(wrong.index[wrong]))
-    return found
+    marks, wrong = marked_cells(found.series, options, hints)
+    for text, count in marks.items():
+        found.marks[text] = found.marks.get(text, 0) + count
+    return replace(found, series=found.series.mask(wrong)) if marks else found

@@ -67,7 +67,7 @@ def write_report(
     learned : LearnedModel
         Result of :func:`sklearn_subanneal.report.learn` with this source and this plan.
     folder : str or Path
-        It is created if it does not exist; existing files of a report are overwritten.
+        It is created if it does not exist; the files of an earlier report in it are removed.
     plots : bool, default=True
         Whether to draw pictures; this needs matplotlib.
     raw : bool, default=False
@@ -103,6 +103,9 @@ def write_report(
     """
     folder, model = Path(folder), learned.model
     folder.mkdir(parents=True, exist_ok=True)
+    for name in FILES.values():
+        # Of an earlier report, which may have files that this one has not.
+        (folder / name).unlink(missing_ok=True)
     save(model, folder / FILES["model"])
     write_types(source, folder / FILES["types"])
     is_quick = len(source.X) <= MOST_SCORED_ROWS and plan.time_limit is None

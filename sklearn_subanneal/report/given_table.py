@@ -10,8 +10,14 @@ from math import inf
 from pathlib import Path
 
 from sklearn_subanneal.report.learning import Plan
+from sklearn_subanneal.report.model_folder import ModelFolder
 from sklearn_subanneal.report.source import Source, read_source
 from sklearn_subanneal.report.types_file import TypesFile, read_types
+
+# Names of columns in a message.
+MOST_NAMED = 20
+# Options that say how a model is fitted, and nothing of one that is.
+OF_FIT = ("chains", "time_limit", "covariance", "effort", "max_sweeps", "jobs")
 
 
 def speaker(given: argparse.Namespace) -> Callable[..., None]:
@@ -42,6 +48,37 @@ def given_types(texts: Sequence[str]) -> TypesFile:
     return replace(found, types=found.types | of_columns)
 
 
+def for_types(folder: ModelFolder, texts: Sequence[str]) -> ModelFolder:
+    """A fitted model, for which tables are read as --types says, and else as its types file does.
+
+    Raises
+    ------
+    ValueError
+        If a text is no such option, declares a type that the model does not have, or names another column.
+    OSError
+        If there is no such file.
+    """
+    own, known = given_types(texts), folder.types
+    types = {**folder.model.feature_types_, **known.types}
+    for name in {**own.types, **own.levels}:
+        if any(
+            name in new and new[name] != old.get(name) for new, old in ((own.types, types), (own.levels, known.levels))
+        ):
+            raise ValueError(
+                f"--types declares {name!r} otherwise than the model in {folder.name} has it: leave the type out, or "
+                "make another report with it."
+            )
+    modelled = {column.name for column in folder.model._table.columns}
+    for table in ("missing", "spelling"):
+        for name in getattr(own, table):
+            if name not in modelled and name not in getattr(known, table):
+                raise ValueError(
+                    f"[{table}] names the column {name!r}, which the model in {folder.name} does not have; it has "
+                    f"{sorted(modelled)[:MOST_NAMED]}."
+                )
+    return replace(folder, types=own.over(known))
+
+
 def given_source(path: Path, given: argparse.Namespace, types: TypesFile, most_cells: float = inf) -> Source:
     """The table in a file, read as the arguments and the types file say; of one of more cells, evenly spaced rows.
 
@@ -64,6 +101,27 @@ def given_plan(given: argparse.Namespace) -> Plan:
         effort=given.effort,
         max_sweeps=given.max_sweeps,
     )
+
+
+def refuse_fit_options(given: argparse.Namespace, unset: argparse.Namespace) -> None:
+    """Refuse options of a fit beside a model that has been fitted.
+
+    Parameters
+    ----------
+    given, unset : Namespace
+        The arguments of a command, and those of one without options.
+
+    Raises
+    ------
+    ValueError
+        If there is one.
+    """
+    for name in OF_FIT:
+        if getattr(given, name) != getattr(unset, name):
+            raise ValueError(
+                f"--{name.replace('_', '-')} is of a fit, and the model in {given.model} has been fitted: leave it "
+                "out, or leave --model out, to fit a model to the table."
+            )
 
 
 def reading_options(given: argparse.Namespace, types: TypesFile) -> dict:

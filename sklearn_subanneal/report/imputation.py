@@ -88,6 +88,11 @@ def completed_table(frame: pd.DataFrame, X: pd.DataFrame, values: pd.DataFrame) 
 
 def _completed(series: pd.Series, values: pd.Series, missing: np.ndarray) -> pd.Series:
     """A column with its missing cells imputed: numbers to six digits, whole ones without decimals."""
+    if series.dtype.kind == "M" and getattr(series.dtype, "tz", None) is None:
+        # As objects, days would be written with the time of midnight.
+        days = series.to_numpy(copy=True)
+        days[missing] = values[missing].to_numpy(days.dtype)
+        return type(series)(days, series.index)
     cells = np.array(series, object)
     if series.dtype.kind in "iuf":
         seen, guessed = series[~missing].to_numpy(), six_digits(values[missing])

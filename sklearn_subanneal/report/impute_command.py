@@ -9,7 +9,16 @@ from pathlib import Path
 
 from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.clock_columns import with_clock_times
-from sklearn_subanneal.report.given_table import given_plan, given_source, given_types, reading_options, speaker
+from sklearn_subanneal.report.command_parser import command_parser
+from sklearn_subanneal.report.given_table import (
+    for_types,
+    given_plan,
+    given_source,
+    given_types,
+    reading_options,
+    refuse_fit_options,
+    speaker,
+)
 from sklearn_subanneal.report.imputation import completed_table, impute_missing
 from sklearn_subanneal.report.learning import learn
 from sklearn_subanneal.report.model_folder import open_model
@@ -24,6 +33,8 @@ def impute_table(given: argparse.Namespace) -> int:
     say = speaker(given)
     if given.draws is not None and given.draws < 1:
         raise ValueError(f"--draws must be a positive number of tables, got {given.draws}")
+    if given.model is not None:
+        refuse_fit_options(given, command_parser().parse_args(["impute", "table", "output"]))
     outputs = _outputs(given.output, given.draws)
     for path in (*outputs, *([given.uncertainty] if given.uncertainty else [])):
         check_output(path, given.force)
@@ -69,10 +80,9 @@ def _fitted(given, say):
 
 
 def _read(given, say):
-    folder = open_model(given.model)
-    types = given_types(given.types).over(folder.types)
-    new = read_new_table(given.table, folder, reading_options(given, types))
+    folder = for_types(open_model(given.model), given.types)
+    new = read_new_table(given.table, folder, reading_options(given, folder.types))
     print_unreadable(new, say)
     if new.unused:
         say(f"Not in the model, and left as they are: {', '.join(new.unused[:20])}")
-    return new.frame, new.X, folder.model, types.spelling
+    return new.frame, new.X, folder.model, folder.types.spelling

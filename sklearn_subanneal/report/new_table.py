@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sklearn_subanneal.files import ReadingOptions, read_table_file
-from sklearn_subanneal.report.column_values import TICKS, ColumnHints, read_values
+from sklearn_subanneal.report.column_hints import ColumnHints
+from sklearn_subanneal.report.column_values import read_values
 from sklearn_subanneal.report.common_decimal import common_decimal
+from sklearn_subanneal.report.learned_column import LearnedColumn
 from sklearn_subanneal.report.model_folder import ModelFolder
-from sklearn_subanneal.report.text_levels import as_typed
-from sklearn_subanneal.tables.cells import array_cells
+from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.missing_texts import is_missing_word
-from sklearn_subanneal.tables.numerals import parse_number
+from sklearn_subanneal.tables.numerals import COMMA, POINT
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sklearn_subanneal.estimators.crosscat import CrossCat
-
-# Unreadable values of a column that are kept for messages.
-MOST_KEPT = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +57,8 @@ class NewTable:
 def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any] | None = None) -> NewTable:
     """Read a table from a file for a model.
 
-    Nothing is guessed that the model knows: types, categories, marks of missing cells and the order of dates are those
-    of the table to which it was fitted.
+    Nothing is guessed that the model knows: types, categories, marks of missing cells, the mark before decimals and the
+    order of dates are those of the table to which it was fitted, and each cell is read by itself.
 
     Parameters
     ----------
@@ -93,19 +89,24 @@ def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any
     if not len(table.frame):
         raise ValueError(f"{table.name} has no rows: give it at least one.")
     decimal = given.decimal or common_decimal(table.frame, table.separator)
+    # A table of decimal commas in which a column of fractions was written as programs write them.
+    has_points = given.decimal == COMMA == folder.types.reading.get("decimal")
     read, unreadable = {}, {}
     for name, column in columns.items():
-        texts = _has_texts(column)
+        meaning = folder.types.spelling.get(name)
+        own = POINT if has_points and meaning is None and not _is_whole(column) else decimal or POINT
+        learned = LearnedColumn(column, meaning, own, given.day_first)
+        texts = learned.has_texts
         hints = ColumnHints(
             as_text=texts,
-            meaning=folder.types.spelling.get(name),
+            meaning=meaning,
             missing=folder.types.missing.get(name, ()),
             as_numbers=column.kind != "datetime",
-            is_new=True,
+            learned=learned,
             levels=tuple(column.categories) if texts and column.type.ordered else (),
         )
         values = read_values(table.frame[name], given, decimal, hints)
-        read[name], wrong = _conformed(values.series, column)
+        read[name], wrong = learned.conformed(values.series)
         known = {*given.missing, *hints.missing}
         wrong |= {
             mark: count
@@ -114,10 +115,14 @@ def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any
         }
         if wrong:
             unreadable[name] = wrong
-    X = table.frame[list(columns)].assign(**read)
+    X = with_columns(table.frame[list(columns)], read)
     unused = [name for name in table.frame if name not in columns]
     found = _contradictions(folder.model, X)
-    return NewTable(table.name, table.frame.assign(**read), X, unreadable, found, unused, table.notes)
+    return NewTable(table.name, with_columns(table.frame, read), X, unreadable, found, unused, table.notes)
+
+
+def _is_whole(column: Column) -> bool:
+    return column.dtype.lower().startswith(("int", "uint"))
 
 
 def _contradictions(model: CrossCat, X: pd.DataFrame) -> dict[str, tuple[str, int]]:
@@ -128,47 +133,3 @@ def _contradictions(model: CrossCat, X: pd.DataFrame) -> dict[str, tuple[str, in
         for j, column in enumerate(columns)
         if column.derivation is not None and wrong[:, j].any()
     }
-
-
-def _has_texts(column: Column) -> bool:
-    """Whether the cells of a column are texts, however much these look like numbers."""
-    return column.categories is not None and all(isinstance(value, str) for value in column.categories.tolist())
-
-
-def _conformed(series: pd.Series, column: Column) -> tuple[pd.Series, dict[str, int]]:
-    """The cells in the dtype that the column had, and those that cannot be."""
-    read, wrong = _in_its_dtype(series, column)
-    if read.dtype.kind not in "biuf" or column.type.coded:
-        return read, wrong
-    # Whatever chose the type: here a number that it does not have is a finding, and no error.
-    numbers = read.to_numpy(np.float64, na_value=np.nan)
-    _, unsuited = replace(column, inferred=True, spelling=None).encode(array_cells(column.name, numbers))
-    strange = read.isin(unsuited)
-    return (read.mask(strange), wrong | _counted(read[strange])) if strange.any() else (read, wrong)
-
-
-def _in_its_dtype(series: pd.Series, column: Column) -> tuple[pd.Series, dict[str, int]]:
-    import pandas as pd
-
-    is_text = isinstance(series.dtype, pd.StringDtype) or series.dtype == object
-    if _has_texts(column):
-        return (series if is_text else series.map(as_typed, na_action="ignore").astype(object)), {}
-    if column.kind == "boolean" and is_text:
-        ticked = series.isin(TICKS)
-        return (ticked, {}) if ticked.sum() == series.notna().sum() else _without(series, series.notna())
-    if column.kind == "datetime":
-        is_date = pd.api.types.is_datetime64_any_dtype(series.dtype) or series.dtype == object
-        return (series, {}) if is_date or not series.notna().any() else _without(series, series.notna())
-    if is_text and not (column.categories is not None and column.type.coded):
-        numbers = series.map(lambda cell: parse_number(cell) if isinstance(cell, str) else cell, na_action="ignore")
-        numbers = pd.to_numeric(numbers, errors="coerce")
-        return numbers.astype(np.float64), _counted(series[numbers.isna() & series.notna()])
-    return series, {}
-
-
-def _without(series: pd.Series, wrong: pd.Series) -> tuple[pd.Series, dict[str, int]]:
-    return series.mask(wrong).astype(object), _counted(series[wrong])
-
-
-def _counted(wrong: pd.Series) -> dict[str, int]:
-    return {str(value): int(count) for value, count in wrong.value_counts().iloc[:MOST_KEPT].items()}

@@ -10,6 +10,7 @@ import numpy as np
 
 from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.mixtures.stacking import LEAST_WEIGHT
+from sklearn_subanneal.report.types_file import NAME as FILE_OF_TYPES
 from sklearn_subanneal.report.wording import listed
 
 if TYPE_CHECKING:
@@ -43,7 +44,11 @@ def find_next_steps(found: Findings) -> list[NextStep]:
     ----------
     found : Findings
     """
-    table, folder = _quoted(found.source.name), _quoted(found.folder)
+    folder = _quoted(found.folder)
+    lines = " --skip-bad-lines" if found.source.options.skip_bad_lines else ""
+    table = f"{_quoted(found.source.name)}{lines}"
+    # What the user said of the columns, and how the table was read.
+    known = f"{_quoted(found.source.name)} --types {_quoted(f'{found.folder}/{FILE_OF_TYPES}')}{lines}"
     steps, fit = [], "" if found.covariance_type == "auto" else f" --covariance {found.covariance_type}"
     if found.structure.cautions:
         what, options = "more work in each run of the model", f"--effort {MORE_EFFORT}"
@@ -54,16 +59,16 @@ def find_next_steps(found: Findings) -> list[NextStep]:
             )
         elif found.time_limit is not None:
             what, options = "more time", f"--time-limit {LONGER * found.time_limit:g}"
-        again = f"{COMMAND} report {table} {options}{fit} -o {_quoted(found.folder + '-longer')}"
+        again = f"{COMMAND} report {known} {options}{fit} -o {_quoted(found.folder + '-longer')}"
         steps.append(NextStep(f"Make the report again with {what}; keep what both reports say.", [again]))
     if found.source.step > 1:
         text = (
             f"Only {len(found.source.frame):,} of {found.source.n_rows_of_file:,} rows were used, for want of time. A "
             "report without --time-limit uses all of them"
         )
-        whole = [f"{COMMAND} report {table}{fit} -o {_quoted(found.folder + '-whole')}"]
+        whole = [f"{COMMAND} report {known}{fit} -o {_quoted(found.folder + '-whole')}"]
         steps.append(NextStep(f"{text}.", whole))
-    steps += _reading_steps(found, f"{table}{fit}")
+    steps += _reading_steps(found, f"{known}{fit}")
     cells = found.anomalies.cells[:2]
     if cells:
         names = [f"{cell.column} in {found.source.row_names[cell.row]}" for cell in cells]

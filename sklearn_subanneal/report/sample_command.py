@@ -11,6 +11,7 @@ from sklearn_subanneal.report.given_table import speaker
 from sklearn_subanneal.report.imputation import six_digits
 from sklearn_subanneal.report.model_folder import open_model
 from sklearn_subanneal.report.question import given_cells
+from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
 from sklearn_subanneal.report.table_writer import check_output, write_table
 
@@ -31,7 +32,7 @@ def sample_rows(given: argparse.Namespace) -> int:
     rows = folder.model.sample(
         given.n_rows, given=cells or None, random_state=given.seed, keep_missing=given.keep_missing
     )
-    rows = rows.assign(**{name: six_digits(rows[name]) for name in rows.select_dtypes("float")})
+    rows = with_columns(rows, {name: six_digits(rows[name]) for name in rows.select_dtypes("float")})
     rows = with_clock_times(rows, folder.types.spelling)
     if given.output is None:
         (rows if given.raw else marked_table(rows)).to_csv(sys.stdout, index=False)

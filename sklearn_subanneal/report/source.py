@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal.files import ReadingOptions, read_table_file
+from sklearn_subanneal.report.column_hints import ColumnHints
 from sklearn_subanneal.report.column_types import IGNORED, LABEL, ColumnDescription, described_columns
-from sklearn_subanneal.report.column_values import ColumnHints, read_values
+from sklearn_subanneal.report.column_values import read_values
 from sklearn_subanneal.report.common_decimal import common_decimal
 from sklearn_subanneal.report.compared_columns import compared_columns
+from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.report.text_levels import ORDINAL, require_levels
 from sklearn_subanneal.report.types_file import TypesFile, read_types
 from sklearn_subanneal.tables.chosen_type import AUTO
@@ -42,6 +44,8 @@ class Source:
         How the file was read, and what was left out of it, in words.
     options : ReadingOptions
         How the file was to be read.
+    decimal : {".", ","} or None
+        The mark before decimals that its columns show together; None if they show none.
     step : int
         Of so many rows of the file the first was taken; 1: all were.
     n_rows_of_file : int or None
@@ -53,6 +57,7 @@ class Source:
     columns: list[ColumnDescription]
     notes: list[str] = field(default_factory=list)
     options: ReadingOptions = field(default_factory=ReadingOptions)
+    decimal: str | None = None
     step: int = 1
     n_rows_of_file: int | None = None
 
@@ -88,7 +93,7 @@ class Source:
 
     @property
     def spelling(self) -> dict[str, str]:
-        """What the texts of columns spell, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`."""
+        """What the texts of columns spell, as a types file has it."""
         return {column.name: column.meaning for column in self.modelled if column.meaning}
 
     @property
@@ -172,10 +177,10 @@ def read_source(
     if decimal == ",":
         notes.append("commas before decimals")
     # What is not modelled stays as it is written.
-    frame = taken.assign(**{column.name: read[column.name].series for column in columns if column.is_modelled})
+    frame = with_columns(taken, {column.name: read[column.name].series for column in columns if column.is_modelled})
     options = replace(given, max_bytes=ReadingOptions.max_bytes)
     columns = compared_columns(columns, frame)
-    source = Source(table.name, frame, columns, notes, options, step, n_rows)
+    source = Source(table.name, frame, columns, notes, options, decimal, step, n_rows)
     if len(frame) < 2 or not source.modelled:
         left_out = "; ".join(f"{column.name}: {column.reason}" for column in source.columns[:5])
         raise ValueError(
@@ -201,11 +206,13 @@ def hints_of(name: str, types: TypesFile) -> ColumnHints:
 
 def _with_ordinals(known: TypesFile, given: ReadingOptions, names: list[str]) -> dict[str, str]:
     """The types that are declared, by name or by levels; levels of columns that are set aside have no effect."""
+    for table in ("missing", "spelling", "levels"):
+        for name in getattr(known, table):
+            if name not in names:
+                raise ValueError(f"[{table}] names the column {name!r}, which the table does not have; it has {names}.")
     ordinals = {}
     for name, levels in known.levels.items():
         kind = known.types.get(name)
-        if name not in names:
-            raise ValueError(f"[levels] names the column {name!r}, which the table does not have; it has {names}.")
         if kind not in (LABEL, IGNORED):
             missing = (*given.missing, *known.missing.get(name, ()))
             require_levels(name, levels, kind, missing, known.spelling.get(name))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
 
 if TYPE_CHECKING:
@@ -12,18 +14,30 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".xlsx", ".ods", ".parquet", ".feather", ".dta")
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
-_PACKAGES = {".xlsx": "openpyxl", ".ods": "odfpy", ".parquet": "pyarrow", ".feather": "pyarrow"}
+# The packages of writers, and the modules of which one is enough.
+_PACKAGES = {
+    ".xlsx": ("openpyxl", ("openpyxl", "xlsxwriter")),
+    ".ods": ("odfpy", ("odf",)),
+    ".parquet": ("pyarrow", ("pyarrow",)),
+    ".feather": ("pyarrow", ("pyarrow",)),
+    ".zst": ("zstandard", ("zstandard",)),
+}
 
 
 def check_output(path: Path, is_forced: bool) -> None:
-    """Refuse, before anything is computed, a file that exists or is of an unknown kind, or a folder that is not there.
+    """Refuse, before anything is computed, a file that exists or cannot be written, or a folder that is not there.
 
     Raises
     ------
+    ImportError
+        If the package that writes such files is not installed.
     ValueError
     OSError
     """
-    _suffix(path)
+    for suffix in {_suffix(path), path.suffix.lower()} & {*_PACKAGES}:
+        package, modules = _PACKAGES[suffix]
+        if not any(find_spec(module) for module in modules):
+            raise ImportError(f"{suffix} is written by {package}, which is not installed: pip install {package}")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file, such as {path}/out.csv")
     if path.exists() and not is_forced:
@@ -75,7 +89,7 @@ def write_table(table: pd.DataFrame, path: Path, raw: bool = False) -> Path:
         else:
             getattr(_plain(table), f"to_{suffix[1:]}")(path)
     except ImportError as error:
-        package = _PACKAGES.get(suffix, "zstandard")
+        package, _ = _PACKAGES.get(suffix, _PACKAGES[".zst"])
         raise ImportError(f"{suffix} is written by {package}, which is not installed: pip install {package}") from error
     return path
 
@@ -104,4 +118,4 @@ def _plain(table: pd.DataFrame) -> pd.DataFrame:
 def _without_zones(table: pd.DataFrame) -> pd.DataFrame:
     """Dates without their zone, which spreadsheets do not have."""
     zoned = table.select_dtypes("datetimetz")
-    return table.assign(**{name: zoned[name].dt.tz_localize(None) for name in zoned})
+    return with_columns(table, {name: zoned[name].dt.tz_localize(None) for name in zoned})

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from sklearn_subanneal.report.boolean_texts import TICK
 from sklearn_subanneal.report.column_types import TYPES
 from sklearn_subanneal.tables.spelling import DURATION, NUMBER, TIME_OF_DAY
 
@@ -23,7 +24,7 @@ READING = {
 }
 _WORDS = {str: "text", bool: "true or false", list: "list of texts"}
 TABLES = ("columns", "reading", "missing", "spelling", "levels")
-MEANINGS = (NUMBER, DURATION, TIME_OF_DAY)
+MEANINGS = (NUMBER, DURATION, TIME_OF_DAY, TICK)
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class TypesFile:
     missing : dict of str to tuple of str
         What means a missing cell, by the names of the columns.
     spelling : dict of str to str
-        What texts spell, a "number", a "duration" or a "time of day", by the names of the columns.
+        What texts spell, a "number", a "duration", a "time of day" or a "tick", by the names of the columns.
     levels : dict of str to tuple of str
         Texts with an order, from the lowest to the highest, by the names of the columns, which are ordinal.
     """

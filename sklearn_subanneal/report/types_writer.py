@@ -42,6 +42,8 @@ def write_types(source: Source, path: str | Path) -> Path:
     orders = {column.day_first for column in source.columns if column.day_first is not None}
     if reading["day_first"] is None and len(orders) == 1:
         (reading["day_first"],) = orders
+    # New tables, of few rows, may not show what this one did.
+    reading["decimal"] = reading["decimal"] or source.decimal
     chosen = {name: value for name, value in reading.items() if value not in (None, ())}
     lines += ["", "[reading]", "# encoding, decimal, sheet, header, day_first; missing and keep are lists of texts."]
     lines += [f"{name} = {_written(value)}" for name, value in chosen.items()]
@@ -50,7 +52,7 @@ def write_types(source: Source, path: str | Path) -> Path:
     lines += [
         "",
         "[spelling]",
-        '# What texts spell: a "number", a "duration" (in seconds) or a "time of day" (in hours).',
+        '# What texts spell: a "number", "duration" (in seconds), "time of day" (in hours) or "tick" (empty means no).',
     ]
     lines += [f"{_quoted(own.name)} = {_written(own.meaning)}" for own in source.columns if own.meaning]
     lines += [

@@ -26,6 +26,8 @@ _UNIT = re.compile(r"(?<=[0-9.,])(?:\s*(?P<long>[A-Za-zµΩ°][A-Za-z0-9²³/°]
 _BOUNDS = "<>=≤≥~≈ "
 _SCALES = {"k": 1e3, "K": 1e3, "Tsd": 1e3, "M": 1e6, "Mio": 1e6, "mio": 1e6, "bn": 1e9, "Mrd": 1e9}
 _SCALED = re.compile(rf"(?P<number>.*[0-9])\s*(?P<scale>{'|'.join(_SCALES)})\.?\s*(?:[$€£])?\s*")
+# A leading zero and another digit, as in a postcode.
+_CODE = re.compile(r"[+-]?0[0-9]+")
 # Words in names of columns of durations.
 _DURATIONS = re.compile(
     r"duration|elapsed|\blap\b|\bpace\b|dauer|durée|duracion"
@@ -102,7 +104,8 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
 
     Strings spell numbers if at least 95 % of the cells do, or half of them, at least ten different ones, and the others
     are at most three marks without a digit, such as "-" or "unknown": these are missing cells. Bounds, such as "<0.5",
-    spell numbers if most cells are none; "<38" and ">38" alone are categories.
+    spell numbers if most cells are none; "<38" and ">38" alone are categories. None are numbers if one has a leading
+    zero, such as the postcode "01067", unless ``meaning`` says so.
 
     Parameters
     ----------
@@ -129,13 +132,14 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     if not any(re.search(r"\d", text) for text in texts[:FIRST_LOOK]):
         return None
     numbers = Spelling(decimal=decimal_mark(_without_units(texts)) or decimal or POINT)
-    with_unit = replace(numbers, unit=_unit(texts))
+    with_unit = replace(numbers, unit=unit_of(texts))
     are_bounds = any(text[:1] in tuple(_BOUNDS) or text.endswith("+") for text in texts)
     of_bounds = [replace(with_unit, has_bounds=True)] if are_bounds else []
     of_scales = [replace(numbers, has_scales=True)] if any(_SCALED.fullmatch(text) for text in texts) else []
     clocks = _of_clocks(cells.name, texts) if meaning in (None, NUMBER) else [Spelling(meaning)]
+    are_codes = meaning is None and any(_CODE.fullmatch(text) for text in texts)
     for spelling in (numbers, *clocks, *of_scales, with_unit, *of_bounds):
-        if meaning not in (None, spelling.meaning):
+        if meaning not in (None, spelling.meaning) or (are_codes and spelling.meaning == NUMBER):
             continue
         look = cells.values[:FIRST_LOOK]
         if sum(_has(spelling, value) for value in look) < LEAST_OF_LOOK * len(look) and len(look) > MOST_MARKS * 2:
@@ -239,14 +243,21 @@ def units_of(texts: list[str]) -> list[str]:
     return sorted(set(found)) if len(found) == len(texts) else []
 
 
-def _units(texts) -> list[str]:
-    return [match["long"] or match["short"] for text in texts if (match := _UNIT.search(text)) and _ends(match)]
+def unit_of(texts: list[str]) -> str:
+    """The unit that stands behind most numbers, or an empty string.
 
-
-def _unit(texts) -> str:
-    """The unit that stands behind most numbers, or an empty string."""
+    Examples
+    --------
+    >>> from sklearn_subanneal.tables.spelling import unit_of
+    >>> unit_of(["72 kg", "81 kg", "heavy"])
+    'kg'
+    """
     found = _units(texts)
     return max(set(found), key=found.count) if found else ""
+
+
+def _units(texts) -> list[str]:
+    return [match["long"] or match["short"] for text in texts if (match := _UNIT.search(text)) and _ends(match)]
 
 
 def _without_units(texts) -> list[str]:

@@ -133,6 +133,12 @@ FILES_OF_COLUMNS = [
         "in-order-of-time",
     ),
     # Keys, codes and texts.
+    column(
+        "office",
+        np.array(["07311", *map(str, range(10_115, 10_155))])[np.maximum(RNG.integers(-1, 41, size=N_ROWS), 0)],
+        "categorical",
+        "few-leading-zeros",
+    ),
     AnalystFile(
         "roles.csv",
         text(

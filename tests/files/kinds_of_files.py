@@ -42,6 +42,8 @@ from files.analyst_file import (
 
 GERMAN = {"Ort": CITY, "Größe": comma(HEIGHT, 1), "Einkommen": grouped(INCOME, ".", ",")}
 GERMAN_KINDS = {"Ort": "categorical", "Größe": AMOUNT, "Einkommen": AMOUNT}
+REGION = [("north", "don't know", "south", "east")[own % 4] for own in AGE]
+LABELLED = pd.DataFrame({"region": pd.Categorical(REGION), "height": HEIGHT})
 RECORDS = plain().to_dict("records")
 FILES_OF_KINDS = [
     # Text: separators, decimals, encodings.
@@ -150,6 +152,21 @@ FILES_OF_KINDS = [
     AnalystFile("table.parquet", lambda path: plain().to_parquet(path), PLAIN, needs="pyarrow"),
     AnalystFile("table.feather", lambda path: plain().to_feather(path), PLAIN, needs="pyarrow"),
     AnalystFile("table.dta", lambda path: plain().to_stata(path, write_index=False), PLAIN),
+    # Labels of values, which have no order; one of them means that there is no answer.
+    *(
+        AnalystFile(
+            f"labels{suffix}",
+            write,
+            {"region": "categorical", "height": AMOUNT},
+            options={"missing": ["don't know"]},
+            marks={"region": {"don't know": REGION.count("don't know")}},
+            needs=needs,
+        )
+        for suffix, write, needs in (
+            (".dta", lambda path: LABELLED.to_stata(path, write_index=False), ""),
+            (".parquet", lambda path: LABELLED.to_parquet(path), "pyarrow"),
+        )
+    ),
     AnalystFile(
         "table.xpt",
         lambda path: path.write_bytes(in_xport(plain())),

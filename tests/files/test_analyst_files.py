@@ -11,7 +11,8 @@ from files.analyst_file import plain
 from files.kinds_of_columns import FILES_OF_COLUMNS
 from files.kinds_of_files import FILES_OF_KINDS, REFUSED
 
-from sklearn_subanneal.report import read_source
+from sklearn_subanneal.report import read_source, write_types
+from sklearn_subanneal.report.types_file import TypesFile
 
 FILES = [*FILES_OF_KINDS, *FILES_OF_COLUMNS]
 
@@ -68,6 +69,62 @@ def test_values_are_kept_if_the_user_says_so(tmp_path):
         file.write(tmp_path / name)
         kept = next(own for own in read_source(tmp_path / name, keep=[keep]).columns if own.name == column)
         assert not kept.marks and not kept.n_missing
+
+
+def sheet(path, rows, merged):
+    """A spreadsheet with a title, and with merged cells."""
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in [["Of the mill"], [], *rows]:
+        book.active.append(row)
+    for cells in merged:
+        book.active.merge_cells(cells)
+    book.save(path)
+
+
+def test_merged_cells_have_the_value_of_the_first(tmp_path):
+    """Down in the table, and along in its names; a title over all columns is none of the names."""
+    rows = [["site", "before", None, "after"]]
+    rows += [[None if row % 10 else f"site {row // 10}", row / 7, row * 3 + 0.5, None] for row in range(60)]
+    places = [f"A{4 + 10 * site}:A{13 + 10 * site}" for site in range(6)]
+    # A remark over several columns stays in the first.
+    rows[5][1:3] = ["not measured", None]
+    sheet(tmp_path / "t.xlsx", rows, ["A1:D1", "B3:C3", "B8:C8", *places])
+    source = read_source(tmp_path / "t.xlsx")
+    assert list(source.frame) == ["site", "before", "before (2)", "after"]
+    assert source.frame["site"].tolist() == [f"site {row // 10}" for row in range(60)]
+    assert source.frame["before (2)"].isna().sum() == 1
+    notes = "; ".join(source.notes)
+    assert "the value of merged cells, of which there are 6, is that of each of their rows" in notes
+    assert "names in merged cells are those of each of their columns" in notes
+    sheet(tmp_path / "u.xlsx", [["a", "b"], *([row / 7, row * 3 + 0.5] for row in range(60))], [])
+    assert "merged" not in "; ".join(read_source(tmp_path / "u.xlsx").notes)
+
+
+def test_a_second_row_of_names_is_told(tmp_path):
+    for units, is_told in ((["", "kg", "cm"], True), (["", "n/a", "n/a"], False), (["", "kg", 4.5], False)):
+        sheet(tmp_path / "t.xlsx", [["name", "weight", "size"], units, *(["n", k / 7, k / 9] for k in range(40))], [])
+        notes = "; ".join(read_source(tmp_path / "t.xlsx").notes)
+        assert ("with 'kg', 'cm', has words above numbers" in notes) == is_told
+
+
+@pytest.mark.parametrize("name", ["born.csv", "born.xlsx"])
+def test_dates_that_are_declared_missing(name, tmp_path):
+    """In all columns or in one, of texts and of dates; a types file that was written is read again."""
+    if name.endswith("xlsx"):
+        pytest.importorskip("openpyxl")
+    days = pd.Series(pd.date_range("1980-03-04", periods=60, freq="17D"))
+    days[::7] = pd.Timestamp(2000, 1, 1)
+    table = pd.DataFrame({"born": days, "size": [row / 7 for row in range(60)]})
+    if name.endswith("csv"):
+        table.assign(born=days.dt.strftime("%d.%m.%Y")).to_csv(tmp_path / name, index=False)
+    else:
+        table.to_excel(tmp_path / name, index=False)
+    source = read_source(tmp_path / name, missing=["01.01.2000"])
+    assert source.columns[0].n_missing == 9
+    own = TypesFile(missing={"born": ("01.01.2000",)})
+    for again in (read_source(tmp_path / name, own), read_source(tmp_path / name, write_types(source, tmp_path / "t"))):
+        assert again.columns[0].n_missing == 9
+    assert list(source.columns[0].marks.values()) == [9]
 
 
 def test_order_of_dates_is_asked_for(tmp_path):

@@ -134,6 +134,56 @@ def test_single_quotes():
     assert frame["a"].tolist()[:2] == ["0.5", "1.5"] and frame["b"][1] == 'x, "1"'
 
 
+def with_cells(cells: dict[int, str], separator: str) -> str:
+    """Lines of which some have these texts."""
+    rows = [f"{row}{separator}{cells.get(row, 'word')}{separator}{row / 4}\n" for row in range(40)]
+    return "".join([separator.join(["id", "text", "size"]), "\n", *rows])
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", ";"])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {3: '"Hello', 20: 'World"'},
+        {3: '"Hello', 4: 'World"'},
+        {3: '"Hello'},
+        {3: '"a', 9: '"b', 20: 'c"', 30: '"d"'},
+    ],
+)
+def test_a_stray_quote_swallows_no_lines(cells, separator):
+    notes: list[str] = []
+    frame, _ = text_table(with_cells(cells, separator), ReadingOptions(), notes)
+    assert len(frame) == 40 and frame["size"].tolist() == [str(row / 4) for row in range(40)]
+    assert [frame["text"][row] for row in cells] == [text.replace('"d"', "d") for text in cells.values()]
+    assert any(
+        "begin with a quote that is a part of them" in note and "the first is in line 5" in note for note in notes
+    )
+
+
+def test_a_stray_quote_beside_quoted_cells():
+    """Those that need their quotes keep them."""
+    text = with_cells({1: '"one, two"', 3: '"Hello', 20: '"ten, or so"', 30: '"x\ny"'}, ",")
+    frame, _ = text_table(text, ReadingOptions(), [])
+    assert len(frame) == 40 and [frame["text"][row] for row in (1, 3, 30)] == ["one, two", '"Hello', "x\ny"]
+
+
+def test_cells_of_several_lines_stay_whole():
+    """Their lines are no lines of the table; which they are is told, as one of them may begin with a stray quote."""
+    notes: list[str] = []
+    remark = "Dear all,\ncome, or do not"
+    frame, _ = text_table(with_cells({3: f'"{remark}"'}, ","), ReadingOptions(), notes)
+    assert len(frame) == 40 and frame["text"][3] == remark
+    assert any("go over several lines" in note and "the first is in line 5" in note for note in notes)
+    # Two cells a line, as the lines of the remark have, but no number where others have one.
+    frame, _ = text_table("id,text\n" + "".join(f'{row},"Hi\nyou, there"\n' for row in range(9)), ReadingOptions(), [])
+    assert frame["text"].tolist() == ["Hi\nyou, there"] * 9
+
+
+def test_a_quote_that_is_not_closed_is_told():
+    with pytest.raises(ValueError, match="the quote in line 5 is not closed before the end of the file: take it out"):
+        text_table(with_cells({3: '"Hello, you'}, ","), ReadingOptions(), [])
+
+
 def test_remarks_and_sums_after_the_table():
     notes: list[str] = []
     frame, _ = text_table(f"a,b,c\n{BODY}Source: the office of weather,,\n", ReadingOptions(), notes)
@@ -175,6 +225,13 @@ def test_names_that_nothing_shows_are_told():
         notes = []
         text_table(text, ReadingOptions(header=header), notes)
         assert not any("--header" in note for note in notes)
+
+
+@pytest.mark.parametrize("header", [None, True])
+def test_names_in_a_comment(header):
+    """A line of names that begins with a mark of comments is one if the user says that there is one, too."""
+    frame, _ = text_table(f"#id,half,word\n{BODY}", ReadingOptions(header=header), [])
+    assert list(frame) == ["id", "half", "word"] and len(frame) == 20
 
 
 def test_names_differ():

@@ -77,6 +77,12 @@ def test_the_page_says_what_was_set_aside(folder):
     assert page.index('id="findings"') < page.index('id="columns"') < page.index('id="views"')
 
 
+def test_the_page_says_how_cells_were_filled(folder):
+    words = words_of((folder / "report" / "report.html").read_text(encoding="utf-8"), "missing")
+    assert "skewed ones by a median or a mean on another scale, followed by half the width of an interval" in words
+    assert "where one value is frequent by that value if its probability is at least 0.9" in words
+
+
 def test_what_is_printed(folder, capsys):
     assert main(["types", str(folder / "visits.csv")]) == 0
     said = capsys.readouterr().out
@@ -118,6 +124,8 @@ def test_a_types_file_is_edited_and_read(folder, tmp_path, capsys):
         ('[columns]\n"a" = "real"\n', "names the column 'a', which the table does not have"),
         ("[reading]\nencodings = 'x'\n", "has the option 'encodings'"),
         ("[reading]\nmissing = 'x'\n", "which is no list of texts"),
+        ('[missing]\n"Height" = ["0"]\n', "[missing] names the column 'Height', which the table does not have; it has"),
+        ('[spelling]\n"Start" = "duration"\n', "[spelling] names the column 'Start', which the table does not have"),
         ("[other]\n", "may have the tables columns, reading, missing, spelling, levels"),
         ('[spelling]\n"height" = "weight"\n', "give number, duration, time of day"),
         ("[columns", "is not TOML"),
@@ -182,6 +190,26 @@ def test_impute_by_the_model_of_a_report(folder, tmp_path, capsys):
     gaps = pd.read_csv(folder / "new.csv", sep=";", keep_default_na=False)["height"].isin(["n/a", "-999"])
     heights = np.stack([table["height"] for table in tables])
     assert (np.ptp(heights[:, gaps], axis=0) > 0).all() and (np.ptp(heights[:, ~gaps], axis=0) == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "modules", "remedy"),
+    [
+        ("out.parquet", ["pyarrow"], "pip install pyarrow"),
+        ("out.xlsx", ["openpyxl", "xlsxwriter"], "pip install openpyxl"),
+        ("out.ods", ["odf"], "pip install odfpy"),
+        ("out.csv.zst", ["zstandard"], "pip install zstandard"),
+    ],
+)
+def test_packages_of_writers_are_asked_for_before_the_fit(folder, tmp_path, capsys, monkeypatch, name, modules, remedy):
+    def fit(*arguments):
+        raise ValueError("a fit was begun")
+
+    monkeypatch.setattr("sklearn_subanneal.report.impute_command.learn", fit)
+    for module in modules:
+        monkeypatch.setitem(sys.modules, module, None)
+    assert main(["impute", str(folder / "visits.csv"), str(tmp_path / name), *FIT, "-q"]) == 2
+    assert remedy in capsys.readouterr().err
 
 
 def test_check_finds_what_differs_and_nothing_else(folder, tmp_path, capsys):
@@ -317,6 +345,18 @@ WRONG = {
     "no detector": (["check", "{}/new.csv", "--model", "{}/report/model.npz"], "without a detector"),
     "missing detector": (["check", "{}/new.csv", "--model", "{}/bare"], "make the report again with --detector"),
     "no column": (["check", "{}/short.csv", "--model", "{}/report"], "has no column 'smoker', 'plz', which the model"),
+    "type of a fitted model": (
+        ["check", "{}/new.csv", "--model", "{}/report", "--types", "plz=ignore"],
+        "--types declares 'plz' otherwise than the model in {}/report has it: leave the type out, or make another",
+    ),
+    "unknown column of a fitted model": (
+        ["impute", "{}/new.csv", "{}/out.csv", "--model", "{}/report", "--types", "{}/strange.toml"],
+        "[missing] names the column 'Plz', which the model in {}/report does not have",
+    ),
+    "fit and fitted model": (
+        ["impute", "{}/new.csv", "{}/out.csv", "--model", "{}/report", "--effort", "5"],
+        "--effort is of a fit, and the model in {}/report has been fitted: leave it out, or leave --model out",
+    ),
     "level": (["check", "{}/new.csv", "--model", "{}/report", "--level", "2"], "--level must be between 0 and 1"),
     "kind of output": (["impute", "{}/visits.csv", "{}/out.doc"], "must end in one of .csv"),
     "folder of output": (["impute", "{}/visits.csv", "{}/nowhere/out.csv"], "There is no folder"),
@@ -340,7 +380,9 @@ def test_wrong_use_is_2_and_one_message(case, folder, capsys):
     shutil.copy(folder / "report" / "model.npz", bare / "model.npz")
     pd.read_csv(folder / "new.csv", sep=";")[["height", "start", "seen"]].to_csv(folder / "short.csv", index=False)
     save(CrossCat(), folder / "mixture.npz")
+    (folder / "strange.toml").write_text('[missing]\n"Plz" = ["?"]\n')
     arguments, message = WRONG[case]
+    message = message.replace("{}", str(folder))
     before = sorted(path.name for path in folder.iterdir())
     try:
         status = main([argument.replace("{}", str(folder)) for argument in arguments])
@@ -349,6 +391,22 @@ def test_wrong_use_is_2_and_one_message(case, folder, capsys):
     error = capsys.readouterr().err
     assert status == 2 and message in error and "Traceback" not in error
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_no_error_looks_like_a_finding(folder, monkeypatch, capsys):
+    """Pipelines stop at 1 since a table differs: what nobody foresaw is an error as others are."""
+
+    def fail(*arguments):
+        raise KeyError("something")
+
+    monkeypatch.setattr("sklearn_subanneal.report.check_command.check_table", fail)
+    try:
+        status = main(["check", str(folder / "new.csv"), "--model", str(folder / "report"), "-q"])
+    except KeyError:
+        # Python exits with 1.
+        status = 1
+    error = capsys.readouterr().err
+    assert status == 2 and "KeyError: 'something'" in error and "an error of the program" in error
 
 
 def test_help_has_examples_that_parse():

@@ -95,6 +95,34 @@ def test_folders_with_files_are_kept(path, tmp_path, capsys):
     assert "is a file" in capsys.readouterr().err
 
 
+def test_nothing_is_left_of_an_earlier_report(path, tmp_path, capsys):
+    """Its detector would compare new tables with another table than the model."""
+    folder = tmp_path / "report"
+    assert main(["report", str(path), "-o", str(folder), *QUICK]) == 0
+    (folder / "notes.txt").write_text("mine")
+    assert (folder / "detector.npz").exists() and (folder / "imputed.csv").exists()
+    pd.DataFrame({"size": np.arange(40) / 7, "kind": ["x", "y"] * 20}).to_csv(tmp_path / "full.csv", index=False)
+    arguments = ["report", str(tmp_path / "full.csv"), "-o", str(folder), "--force", "--no-detector", *QUICK]
+    assert main(arguments) == 0
+    found = sorted(own.name for own in folder.iterdir())
+    assert found == ["clusters.csv", "model.npz", "notes.txt", "report.html", "types.toml"]
+    assert main(["check", str(tmp_path / "full.csv"), "--model", str(folder)]) == 2
+    assert "make the report again with --detector" in capsys.readouterr().err
+
+
+def test_a_column_of_any_name(tmp_path, capsys):
+    """Such as that of an argument of a function of pandas."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"self": rng.normal(size=60), "start": [f"{row % 24:02d}:15" for row in range(60)]})
+    table.rename(columns={"start": "table"}).mask(rng.random((60, 2)) < 0.1).to_csv(tmp_path / "t.csv", index=False)
+    report, new = str(tmp_path / "report"), str(tmp_path / "t.csv")
+    assert main(["report", new, "-o", report, *QUICK]) == 0
+    assert main(["impute", new, str(tmp_path / "out.tsv"), "--model", report, "-q"]) == 0
+    assert main(["check", new, "--model", report, "-q"]) in (0, 1)
+    assert main(["sample", report, "-o", str(tmp_path / "rows.csv"), "-q"]) == 0
+    assert capsys.readouterr().err == "" and list(pd.read_csv(tmp_path / "rows.csv")) == ["self", "table"]
+
+
 def zipped(path, content):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", content)
@@ -184,6 +212,22 @@ def test_hostile_json(tmp_path, content):
     (tmp_path / "t.json").write_text(content)
     with pytest.raises(ValueError, match=r"cannot be read as a table|at least two rows"):
         read_source(tmp_path / "t.json")
+
+
+def test_json_with_names_that_occur_twice(tmp_path):
+    (tmp_path / "t.json").write_text('[["a","a"],[0.1,[1,2]],[0.2,[3]],[0.3,[1,2]]]')
+    source = read_source(tmp_path / "t.json")
+    assert list(source.frame) == ["a", "a (2)"] and source.frame["a (2)"][0] == "1; 2"
+    assert any("names that occur twice" in note for note in source.notes)
+
+
+def test_lines_of_json_end_where_lines_of_files_do(tmp_path):
+    """And not at a separator of lines within a text, which JSON may have as it is."""
+    (tmp_path / "t.jsonl").write_text(
+        '{"a": 1, "b": "x\u2028y"}\n{"a": 2, "b": "z"}\r\n' * 3, encoding="utf-8", newline=""
+    )
+    source = read_source(tmp_path / "t.jsonl")
+    assert source.frame["a"].tolist() == [1, 2] * 3 and source.frame["b"][0] == "x\u2028y"
 
 
 def test_damaged_parquet(tmp_path, monkeypatch):

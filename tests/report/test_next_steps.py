@@ -6,12 +6,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sklearn_subanneal.files import ReadingOptions
 from sklearn_subanneal.report.next_steps import find_next_steps
 
 
 def found(weights, cautions, **settings):
     """What is known of a report in which there is nothing else to say."""
-    source = SimpleNamespace(name="my table.csv", step=1, set_aside=[], columns=[], frame=pd.DataFrame())
+    unread = SimpleNamespace(name="first name", kind="ignore", marks={})
+    source = SimpleNamespace(
+        name="my table.csv",
+        step=settings.pop("step", 1),
+        n_rows_of_file=9,
+        set_aside=[unread],
+        columns=[unread],
+        frame=pd.DataFrame(),
+        options=settings.pop("reading", ReadingOptions()),
+    )
     structure = SimpleNamespace(cautions=cautions, chain_weights=weights, pairs=[])
     others = {
         "anomalies": SimpleNamespace(cells=[]),
@@ -40,6 +50,17 @@ def found(weights, cautions, **settings):
 )
 def test_another_report_if_the_runs_are_not_to_be_relied_on(weights, settings, options):
     steps = find_next_steps(found(weights, ["The runs disagree."], **settings))
-    assert steps[0].commands == [f"sklearn-subanneal report 'my table.csv' {options} -o r-longer"]
+    known = "'my table.csv' --types r/types.toml"
+    assert steps[0].commands == [f"sklearn-subanneal report {known} {options} -o r-longer"]
     assert "keep what both reports say" in steps[0].text
     assert find_next_steps(found(weights, [], **settings)) == steps[1:]
+
+
+def test_what_the_user_said_of_the_table_is_said_again():
+    """By the types file of the report; what is said in a command counts more, and has to follow."""
+    steps = find_next_steps(found([0.5, 0.5], [], step=2, reading=ReadingOptions(skip_bad_lines=True)))
+    known = "'my table.csv' --types r/types.toml --skip-bad-lines"
+    assert [step.commands for step in steps[:2]] == [
+        [f"sklearn-subanneal report {known} -o r-whole"],
+        [f"sklearn-subanneal report {known} --types 'first name=categorical' -o r-types"],
+    ]

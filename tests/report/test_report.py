@@ -26,7 +26,7 @@ from sklearn_subanneal.report.anomalies import find_anomalies, prediction_text
 from sklearn_subanneal.report.cli import main
 from sklearn_subanneal.report.clusters import columns_of_view, find_views
 from sklearn_subanneal.report.column_types import brief
-from sklearn_subanneal.report.imputation import impute_missing
+from sklearn_subanneal.report.imputation import completed_table, impute_missing
 from sklearn_subanneal.report.learning import LearningCallback
 from sklearn_subanneal.report.progress_line import ProgressLine
 from sklearn_subanneal.report.section_tables import columns_alone
@@ -467,6 +467,16 @@ def test_dates_are_reported(table, tmp_path):
     assert imputed.notna().all() and imputed[3] == "2020-01-04"
     assert pd.to_datetime(imputed[[0, 9]]).dt.year.between(2019, 2021).all()
     assert prediction_text(pd.Timestamp("2020-02-29"), 12.34, "datetime") == "2020-02-29 00:00:00 ± 12 days"
+
+
+def test_dates_are_written_as_days():
+    """Beside filled ones as they are without any, also where texts are written as they are."""
+    days = pd.DataFrame({"day": pd.to_datetime(["2021-03-04", None, "2021-03-06"])})
+    filled = pd.DataFrame({"day": pd.to_datetime(["2021-03-04", "2021-03-05", "2021-03-06"])})
+    assert (
+        completed_table(days, days, filled).to_csv(index=False).split()
+        == "day 2021-03-04 2021-03-05 2021-03-06".split()
+    )
 
 
 def test_text_that_spells_numbers_is_reported_as_numbers(tmp_path):

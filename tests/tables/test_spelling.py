@@ -123,6 +123,17 @@ def test_few_marks_are_missing_cells():
     assert find_spelling(cells([*numbers, *"abcd" * 5])) is None
 
 
+def test_codes_with_leading_zeros_are_no_marks():
+    """One code of a column is enough: the others are codes as well, and not numbers beside it."""
+    postcodes = [str(10_115 + 351 * number) for number in range(192)]
+    assert find_spelling(cells([*postcodes, *["07311"] * 8])) is None
+    assert find_spelling(cells([*postcodes, *["-01"] * 8])) is None
+    assert find_spelling(cells([*postcodes, *["0.5"] * 8, "0"])).marks == ()
+    # Unless the user says that they are numbers, or others are durations.
+    assert find_spelling(cells([*postcodes, *["07311"] * 8]), meaning="number").marks == ("07311",)
+    assert find_spelling(cells([*["2:15:00", "26:15:00"] * 40, "00"])).meaning == "duration"
+
+
 @pytest.mark.parametrize("package", [pd, pl])
 def test_frames_with_decimal_commas(package):
     rng = np.random.default_rng(0)
