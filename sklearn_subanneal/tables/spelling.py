@@ -105,7 +105,7 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     Strings spell numbers if at least 95 % of the cells do, or half of them, at least ten different ones, and the others
     are at most three marks without a digit, such as "-" or "unknown": these are missing cells. Bounds, such as "<0.5",
     spell numbers if most cells are none; "<38" and ">38" alone are categories. None are numbers if one has a leading
-    zero, such as the postcode "01067", unless ``meaning`` says so.
+    zero and as many digits as at least half of the others, as the postcode "01067", unless ``meaning`` says so.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     of_bounds = [replace(with_unit, has_bounds=True)] if are_bounds else []
     of_scales = [replace(numbers, has_scales=True)] if any(_SCALED.fullmatch(text) for text in texts) else []
     clocks = _of_clocks(cells.name, texts) if meaning in (None, NUMBER) else [Spelling(meaning)]
-    are_codes = meaning is None and any(_CODE.fullmatch(text) for text in texts)
+    are_codes = meaning is None and _are_codes(texts)
     for spelling in (numbers, *clocks, *of_scales, with_unit, *of_bounds):
         if meaning not in (None, spelling.meaning) or (are_codes and spelling.meaning == NUMBER):
             continue
@@ -254,6 +254,12 @@ def unit_of(texts: list[str]) -> str:
     """
     found = _units(texts)
     return max(set(found), key=found.count) if found else ""
+
+
+def _are_codes(texts) -> bool:
+    """Whether one has a leading zero, and is as long as most: among amounts it would be a slip."""
+    lengths = np.array([len(text) for text in texts])
+    return any(np.mean(lengths == n) >= 0.5 for n in {len(text) for text in texts if _CODE.fullmatch(text)})
 
 
 def _units(texts) -> list[str]:
