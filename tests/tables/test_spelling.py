@@ -129,7 +129,8 @@ def test_codes_with_leading_zeros_are_no_marks():
     assert find_spelling(cells([*postcodes, *["07311"] * 8])) is None
     # Among amounts of other lengths it is a slip, which costs its cell and not the column.
     amounts = [str(number) for number in range(7, 200)]
-    assert find_spelling(cells([*amounts, "0123"])).marks == ("0123",)
+    found = find_spelling(cells([*amounts, "0123"]))
+    assert found is not None and found.marks == ("0123",)
     assert find_spelling(cells([*postcodes, *["0.5"] * 8, "0"])).marks == ()
     # Unless the user says that they are numbers, or others are durations.
     assert find_spelling(cells([*postcodes, *["07311"] * 8]), meaning="number").marks == ("07311",)
