@@ -231,9 +231,11 @@ def consensus_tree(
             models, draw, labels, likeness = chain[i]
             draws.append(groups_of_draw(models, draw, min_overlap, n_groups, generator)[labels])
             weights.append(chain_weight * likeness)
-    if own is None:
-        # A distilled model need not have the draw, nor how it allocates the training rows.
-        own = np.arange(len(representative.sizes))
+    n_components = len(representative.sizes)
+    if own is None or np.bincount(own, minlength=n_components).min() == 0:
+        # A distilled model need not have the draw, nor how it allocates the training rows; and of a stream, or a table
+        # in shards, the rows whose labels are kept need not be of all components.
+        own = np.arange(n_components)
         groups = groups_of_draw(*model._mixture_of_view(view), min_overlap, n_groups, generator)
         return ComponentTree.consensus(own, [groups], [1.0], representative.sizes)
     return ComponentTree.consensus(own, draws, weights, model._copies.weights)

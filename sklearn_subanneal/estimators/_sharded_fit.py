@@ -15,8 +15,10 @@ from sklearn_subanneal.annealing.reporter import ProgressReporter, callbacks_of
 from sklearn_subanneal.annealing.runner import run_chains, spawn_generators
 from sklearn_subanneal.annealing.schedules import Schedule
 from sklearn_subanneal.columns.domains import with_domains
+from sklearn_subanneal.estimators._cluster_stability import is_same
 from sklearn_subanneal.estimators._enough_chains import most_chains
 from sklearn_subanneal.estimators._evidence import as_evidence
+from sklearn_subanneal.estimators._streaming import with_absent
 from sklearn_subanneal.estimators._training_table import identified
 from sklearn_subanneal.shards.map_over import map_over
 from sklearn_subanneal.shards.row_block import RowBlock
@@ -129,8 +131,17 @@ class ShardedFit:
         return self._revised(*self._read_table(sample), n_rows)
 
     def _label_blocks(self, blocks: TableBlocks) -> None:
-        """Labels of all rows by the representative draw."""
+        """Labels of all rows by the representative draw, of which some clusters may have none of the kept rows."""
+        self._groups = self._with_absent(0, self._groups)
+        self.n_clusters_ = int(self._groups.max()) + 1
         self.labels_, self.probabilities_ = self._nearest_in_blocks(blocks, None, self._representative, self._groups)
+
+    def _with_absent(self, view, groups) -> np.ndarray:
+        """Numbers of the clusters of a view in the representative draw, also of those that no kept row has."""
+        mixture = self._mixture_of_view(view)[1]
+        drawn = (own for chain in self._mixtures_like(view) for own in chain)
+        labels = next(labels for _, draw, labels, _ in drawn if is_same(draw, mixture))
+        return with_absent(groups, mixture.sizes, labels, least=0.0)
 
     def _nearest_in_blocks(self, blocks: TableBlocks, members, draw, groups) -> tuple[np.ndarray, np.ndarray]:
         """The most probable group of each row in a mixture of some columns, and its probability."""
@@ -160,6 +171,8 @@ class ShardedViewsFit(ShardedFit):
 
     def _label_blocks(self, blocks: TableBlocks) -> None:
         draw = self._representative
+        self._groups = [self._with_absent(view, groups) for view, groups in enumerate(self._groups)]
+        self.n_clusters_ = int(self._groups[0].max()) + 1
         found = [
             self._nearest_in_blocks(blocks, draw.members(view), own, groups)
             for view, (own, groups) in enumerate(zip(draw.views, self._groups, strict=True))

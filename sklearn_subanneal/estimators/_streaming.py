@@ -120,6 +120,7 @@ class Streaming:
                 self._ends,
                 [*map(_generator_of, self._ends), spawn_generators(self.random_state, len(self._ends) + 1)[-1]],
                 n_rows=self._n_rows_of(self._ends[0].draws[0]),
+                weights=self.chain_weights_,
                 **self._settings(),
             )
         elif stream.n_annealed and len(stream.arrays[0]) == stream.n_rows < self.window:
@@ -182,20 +183,22 @@ class Streaming:
         return after, stream.at_hand(rows), results
 
 
-def with_absent(groups: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The number of each cluster of a draw, also of those without late rows that would be expected to have some.
+def with_absent(groups: np.ndarray, sizes: np.ndarray, labels: np.ndarray, least: float = 1.0) -> np.ndarray:
+    """The number of each cluster of a draw, also of those without known rows that would be expected to have some.
 
     Parameters
     ----------
     groups : ndarray of int, shape (n_clusters,)
-        Numbers; -1: no late row has the cluster.
+        Numbers; -1: no known row has the cluster.
     sizes : ndarray of int, shape (n_clusters,)
     labels : ndarray of int
-        Clusters of the late rows in the draw.
+        Clusters of the known rows in the draw: the late ones of a stream, or some of a table in shards.
+    least : float, default=1.0
+        Known rows that would be expected.
     """
     expected = sizes * (len(labels) / sizes.sum())
     counts = np.bincount(labels, minlength=len(sizes))
-    absent = np.flatnonzero((groups < 0) & (counts == 0) & (expected >= 1.0))
+    absent = np.flatnonzero((groups < 0) & (counts == 0) & (expected >= least))
     out = groups.copy()
     out[absent[np.argsort(-sizes[absent], kind="stable")]] = int(groups.max()) + 1 + np.arange(len(absent))
     return out

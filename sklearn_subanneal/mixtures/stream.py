@@ -131,6 +131,7 @@ class Stream:
         results: Sequence[ChainResult],
         generators: Sequence[np.random.Generator],
         n_rows: int,
+        weights: np.ndarray | None = None,
         **settings,
     ) -> Stream:
         """A stream that goes on from the last draws of chains.
@@ -145,6 +146,8 @@ class Stream:
         generators : sequence of numpy.random.Generator
         n_rows : int
             Rows of the chains.
+        weights : ndarray of shape (n_chains,), or None
+            How much each chain counts; None: equally.
         settings : dict
             ``window``, ``learn`` and ``learn_from``; perhaps ``n_annealed``.
         """
@@ -152,6 +155,9 @@ class Stream:
         states = [maker.from_chain(models, result, arrays, first) for result in results]
         arrays = [array[first:] for array in arrays]
         stream = cls(list(models), maker, arrays=arrays, **_of_states(states, generators), **settings)
+        if weights is not None:
+            # Of mean 1: the evidence is that of the rows to come.
+            stream = replace(stream, log_weights=np.log(np.maximum(weights * len(weights), LEAST_WEIGHT)))
         particle = stream._particles([model.data(arrays) for model in stream.models], stream.generators)[0]
         units = results[0].draws[-1].log_joint - particle.log_joint()
         return replace(stream, units=units, n_rows=n_rows, next_round=stream._round_after(n_rows))

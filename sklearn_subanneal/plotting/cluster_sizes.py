@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from sklearn_subanneal.plotting.checks import require_attributes
+from sklearn_subanneal.plotting.drawn_rows import labels_of_drawn_rows
 from sklearn_subanneal.plotting.style import BAR_COLOR, DARK, axes_for, tidy
 from sklearn_subanneal.posterior.labels import check_draws, encode_labels
 
@@ -61,7 +62,8 @@ class ClusterSizesDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With `labels_`, and `posterior_labels_` if it has them.
+            With `labels_`, and `posterior_labels_` if it has them: then the sizes are of the rows of the draws, which
+            after `partial_fit` and for tables in shards are some of all (`posterior_rows_`).
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
         **kwargs
@@ -77,7 +79,9 @@ class ClusterSizesDisplay:
             If the estimator is not fitted.
         """
         require_attributes(estimator, "labels_")
-        return cls.from_labels(estimator.labels_, getattr(estimator, "posterior_labels_", None), ax=ax, **kwargs)
+        draws = getattr(estimator, "posterior_labels_", None)
+        labels = estimator.labels_ if draws is None else labels_of_drawn_rows(estimator)
+        return cls.from_labels(labels, draws, ax=ax, **kwargs)
 
     @classmethod
     def from_labels(

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from sklearn_subanneal.plotting.checks import require_attributes
+from sklearn_subanneal.plotting.drawn_rows import labels_of_drawn_rows
 from sklearn_subanneal.plotting.matrix_order import block_order
 from sklearn_subanneal.plotting.style import DARK, axes_for, tidy
 from sklearn_subanneal.posterior import co_clustering, point_partition
@@ -69,7 +70,8 @@ class CoClusteringDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With `posterior_labels_` and `labels_`.
+            With `posterior_labels_` and `labels_`; chains count by `chain_weights_`. After `partial_fit` and for tables
+            in shards, rows are those of `posterior_rows_`.
         rows, max_rows, ax, **kwargs
             As in :meth:`from_labels`.
 
@@ -83,7 +85,9 @@ class CoClusteringDisplay:
             If the estimator keeps no posterior draws.
         """
         require_attributes(estimator, "posterior_labels_", "labels_")
-        return cls.from_labels(estimator.posterior_labels_, estimator.labels_, rows, max_rows=max_rows, ax=ax, **kwargs)
+        draws, weights = estimator.posterior_labels_, getattr(estimator, "chain_weights_", None)
+        labels = labels_of_drawn_rows(estimator)
+        return cls.from_labels(draws, labels, rows, chain_weights=weights, max_rows=max_rows, ax=ax, **kwargs)
 
     @classmethod
     def from_labels(
@@ -92,6 +96,7 @@ class CoClusteringDisplay:
         labels: ArrayLike | None = None,
         rows: ArrayLike | None = None,
         *,
+        chain_weights: ArrayLike | None = None,
         max_rows: int = 1000,
         ax: "Axes | None" = None,
         **kwargs: Any,
@@ -106,6 +111,8 @@ class CoClusteringDisplay:
             The partition that orders the rows; None takes the representative draw.
         rows : array-like of int or bool, default=None
             The rows to show; None: all, or `max_rows` evenly spaced ones if there are more.
+        chain_weights : array-like of shape (n_chains,), default=None
+            How much the draws of each chain count; None: equally.
         max_rows : int, default=1000
             The most rows to show if `rows` is None.
         ax : matplotlib Axes, default=None
@@ -131,7 +138,9 @@ class CoClusteringDisplay:
             n_shown = min(max_rows, n_samples)
             rows = np.arange(n_shown) * n_samples // n_shown
         rows = np.asarray(rows)
-        return cls(co_clustering(draws, rows, max_rows=max(max_rows, _MAX_ROWS)), labels[rows]).plot(ax, **kwargs)
+        weights = None if chain_weights is None else np.repeat(np.asarray(chain_weights)[:, None], draws.shape[1], 1)
+        matrix = co_clustering(draws, rows, max_rows=max(max_rows, _MAX_ROWS), weights=weights)
+        return cls(matrix, labels[rows]).plot(ax, **kwargs)
 
     def plot(
         self, ax: "Axes | None" = None, *, boundaries: bool = True, colorbar: bool = True, **image_kw: Any

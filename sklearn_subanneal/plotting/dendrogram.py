@@ -103,7 +103,7 @@ class DendrogramDisplay:
         max_leaves : int, default=200
             The most leaves; of a larger tree only the top with this many leaves is drawn.
         names : sequence of str, default=None
-            Name of each row; None: the numbers of the rows if there are at most 50.
+            Name of each row of the table; None: the numbers of the rows if there are at most 50.
 
         Returns
         -------
@@ -112,13 +112,17 @@ class DendrogramDisplay:
         """
         ax = axes_for(self, ax)
         tree, n_rows = self.hierarchy, len(self.hierarchy.rows)
+        if names is not None and len(names) <= tree.rows.max():
+            raise ValueError(
+                f"names must have one for each row of the table, at least {tree.rows.max() + 1}, got {len(names)}"
+            )
         linkage = tree.linkage()
         color_of = self._colors(linkage)
         drawn = dendrogram(
             linkage,
             p=max_leaves,
             truncate_mode="lastp" if n_rows > max_leaves else None,
-            labels=tree.rows if names is None else np.asarray(names),
+            labels=tree.rows if names is None else np.asarray(names)[tree.rows],
             no_labels=n_rows > (50 if names is None else max_leaves),
             link_color_func=color_of,
             ax=ax,

@@ -43,6 +43,8 @@ class TraceDisplay:
         Names of the quantities on the axes.
     annealed : float, default=None
         End of the annealing of the last chain on the horizontal axis; the part before it is shaded.
+    chains : list of int, default=None
+        Numbers of the chains; None: from 0 on.
 
     Attributes
     ----------
@@ -63,10 +65,18 @@ class TraceDisplay:
     """
 
     def __init__(
-        self, x: list[NDArray], y: list[NDArray], *, x_name: str, y_name: str, annealed: float | None = None
+        self,
+        x: list[NDArray],
+        y: list[NDArray],
+        *,
+        x_name: str,
+        y_name: str,
+        annealed: float | None = None,
+        chains: list[int] | None = None,
     ) -> None:
         self.x = x
         self.y = y
+        self.chains = list(range(len(x))) if chains is None else chains
         self.x_name = x_name
         self.y_name = y_name
         self.annealed = annealed
@@ -143,7 +153,8 @@ class TraceDisplay:
             if name not in names:
                 raise ValueError(f"{parameter} must be one of the fields of the trace, {list(names)}, got {name!r}.")
         x, y, ends = [], [], []
-        for chain in np.unique(trace["chain"]):
+        chains = np.unique(trace["chain"])
+        for chain in chains:
             records = trace[trace["chain"] == chain]
             # Held-out scores are not computed after every sweep.
             scored = records[~np.isnan(records[field].astype(np.float64))]
@@ -153,7 +164,7 @@ class TraceDisplay:
                 annealing = records[records["progress"] < 1.0]
                 ends.extend(annealing[against][-1:])
         annealed = float(max(ends)) if ends and against in ("sweep", "seconds") else None
-        return cls(x, y, x_name=against, y_name=field, annealed=annealed).plot(ax, **kwargs)
+        return cls(x, y, x_name=against, y_name=field, annealed=annealed, chains=chains.tolist()).plot(ax, **kwargs)
 
     @classmethod
     def from_draws(cls, draws: ArrayLike, name: str, *, ax: "Axes | None" = None, **kwargs: Any) -> "TraceDisplay":
@@ -214,7 +225,7 @@ class TraceDisplay:
         many = len(self.x) > _MAX_LEGEND
         style = {"linewidth": 0.8 if many else 1.2, "alpha": 0.5 if many else 0.9, **line_kw}
         self.lines_ = []
-        for chain, (x, y) in enumerate(zip(self.x, self.y, strict=True)):
+        for chain, x, y in zip(self.chains, self.x, self.y, strict=True):
             color = {} if "color" in line_kw or "c" in line_kw else {"color": CHAIN_COLORS[chain % len(CHAIN_COLORS)]}
             label = "_nolegend_" if many else f"chain {chain}"
             self.lines_ += ax.plot(x, y, **{"label": label, **color, **style})

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 _POINTS_PER_LETTER = 6.0
 _INCHES_PER_COLUMN, _LEAST_WIDTH, _MOST_WIDTH = 0.17, 6.4, 18.0
-# Standard deviations from the mean at the ends of the colour map.
+# Standard deviations from the mean at the ends of the colour map, and the types that have colours of another kind.
 _MOST_DEVIATIONS = 2.5
+_WITHOUT_DEVIATIONS = frozenset({"categorical", "boolean", "cyclic"})
 # The colour map of categories has 20 colours, which further categories repeat.
 _CATEGORY_COLORS, _BOOLEAN_COLORS, _MISSING = "tab20", ("#CFE2F1", "#1F4E79"), "#B0B0B0"
 # A colour map whose ends have the same colour.
@@ -242,7 +243,7 @@ class ViewsDisplay:
                 edges = np.cumsum(np.bincount(labels))[:-1] - 0.5
                 self.lines_.append(ax.hlines(edges, left, right, color=DARK, linewidth=0.7))
         self.image_ = ax.imshow(cells, **style)
-        if colorbar and {"real", "count", "ordinal"} & set(self.kinds):
+        if colorbar and set(self.kinds) - _WITHOUT_DEVIATIONS:
             label = "numbers: standard deviations from the mean"
             _add_colorbar(ax, palette, (-_MOST_DEVIATIONS, _MOST_DEVIATIONS), label, extend="both")
         if colorbar and "cyclic" in self.kinds:

@@ -116,6 +116,11 @@ def _frame(model, method: str, piece):
 def _lazily(model, X, method: str):
     import dask
 
+    if method != "impute" and not hasattr(model, "n_clusters_"):
+        raise ValueError(
+            f"predictions of {type(model).__name__} for a collection of Dask must be made by its own methods, as "
+            "X.map_partitions(model.predict), since model has no clusters, of which the types are known; or give folder"
+        )
     given = dask.delayed(model)
     if hasattr(X, "rechunk"):
         X = X.rechunk({1: -1})

@@ -98,7 +98,9 @@ class ShardedTable:
         """
         with self._room() as folder:
             if self.client is None:
-                yield typed_blocks(models, map(encode, self.source.pieces()), self.n_rows, folder, self.BLOCK_ROWS)
+                # A filter of rows may leave partitions without any.
+                pieces = (piece for piece in self.source.pieces() if len(piece))
+                yield typed_blocks(models, map(encode, pieces), self.n_rows, folder, self.BLOCK_ROWS)
                 return
             with Tasks(self.client) as tasks:
                 yield DaskBlocks(tasks, self.source, models, encode, folder, self.BLOCK_ROWS)

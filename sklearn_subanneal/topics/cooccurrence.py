@@ -52,6 +52,8 @@ def _windows(texts, numbers, window) -> Iterator[sparse.csr_matrix]:
     """Which words each window contains, arrays (n_windows, n_words) of some texts at a time."""
     rows, columns, n_rows, n_entries = [], [], 0, 0
     for text in texts:
+        if isinstance(text, str):
+            raise ValueError(f"documents has a text that is a string, {text[:40]!r}; give its tokens, as text.split()")
         found = np.array([(place, numbers[token]) for place, token in enumerate(text) if token in numbers])
         found = found.reshape(-1, 2).astype(np.int64)
         width = len(text) if window is None else window

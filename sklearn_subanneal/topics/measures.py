@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 
+from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal.topics.cooccurrence import Cooccurrence, in_documents, in_texts
 from sklearn_subanneal.topics.similar_topics import TWIN_AFFINITY, affinities, n_twins
 
@@ -85,6 +86,8 @@ def coherence(words: ArrayLike, documents, measure: str = "npmi", *, window: int
         together = in_documents(sparse.csr_matrix(documents), distinct)
     else:
         width = COHERENCES[measure] if window == "default" else window
+        if width is not None:
+            checked_integer("window", width, otherwise='None, "default" or ')
         together = in_texts(documents, distinct.tolist(), width)
     return np.array([_COHERENCE[measure](_of_words(together, own)) for own in places])
 

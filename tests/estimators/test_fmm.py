@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.callback import ProgressBar
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
@@ -451,3 +451,12 @@ def test_pickle():
     model = small(tempering="global").fit(X)
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.transform(X), model.transform(X))
+
+
+def test_columns_far_from_zero_are_told():
+    rng = np.random.default_rng(0)
+    near = (rng.random((300, 3)) < 0.3) @ np.kron(np.eye(3), [[1.0, 1.0]]) + 0.1 * rng.normal(size=(300, 6))
+    model = VariationalTemperingFMM(4, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="subtract their means first"):
+        assert not model.fit(near + 300.0).converged_
+    assert model.set_params(n_components=3).fit(near).converged_ and abs(model.noise_variance_ - 0.01) < 0.002

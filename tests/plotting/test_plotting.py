@@ -116,6 +116,11 @@ def test_trace_display(fitted, trace, field, against):
     assert display.ax_.get_xlabel() == against
 
 
+def test_legends_have_the_numbers_of_the_chains(trace):
+    display = TraceDisplay.from_trace(trace[trace["chain"] >= 1])
+    assert [line.get_label() for line in display.lines_] == ["chain 1", "chain 2"]
+
+
 def test_trace_display_leaves_out_what_was_not_scored(trace):
     trace["log_joint"][::2] = np.nan
     display = TraceDisplay.from_trace(trace)

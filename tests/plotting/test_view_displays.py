@@ -144,6 +144,13 @@ def test_cyclic_columns_are_coloured_by_where_in_the_period_they_are():
     assert len(ViewsDisplay.from_arrays([hours], ["cyclic"], colorbar=False, **arrays).figure_.axes) == 1
 
 
+@pytest.mark.parametrize("kind", ["skewed", "semicontinuous"])
+def test_amounts_have_a_colorbar(kind):
+    rows = np.zeros((6, 1), int)
+    display = ViewsDisplay.from_arrays([np.arange(6.0)], [kind], ["amount"], np.zeros(1, int), rows)
+    assert len(display.figure_.axes) == 2
+
+
 def test_colorbar_only_for_numbers():
     import matplotlib.pyplot as plt
 

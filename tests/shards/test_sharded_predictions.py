@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklearn_subanneal import SubsampleAnnealedDPMM, VariationalTemperingFMM
-from sklearn_subanneal.shards import predict_shards
+from sklearn_subanneal import CrossCat, CrossCatRegressor, SubsampleAnnealedDPMM, VariationalTemperingFMM
+from sklearn_subanneal.shards import ShardedTable, predict_shards
 
 METHODS = ("predict", "predict_proba", "score_samples", "impute")
 
@@ -83,3 +83,21 @@ def test_refused(table, model, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ValueError, match=r"folder must be empty, and .* is not"):
         predict_shards(model, table, folder=tmp_path)
+
+
+def test_models_without_clusters_are_refused(table):
+    """Their predictions are no numbers of clusters: those of a regressor became 0."""
+    module = pytest.importorskip("dask.dataframe")
+    few = CrossCat(n_chains=1, n_draws=1, effort=0.1, random_state=0)
+    regressor = CrossCatRegressor(few).fit(table[["b", "c"]], table["b"])
+    with pytest.raises(ValueError, match=r"X\.map_partitions\(model\.predict\)"):
+        predict_shards(regressor, module.from_pandas(table[["b", "c"]], npartitions=2, sort=False), "predict")
+
+
+def test_partitions_without_rows_are_fitted_as_others(table):
+    module = pytest.importorskip("dask.dataframe")
+    parts = module.from_pandas(table, npartitions=4, sort=False)
+    X = module.concat([parts.partitions[1][parts.partitions[1]["b"] > 1e9], parts])
+    few = {"n_chains": 1, "n_draws": 1, "max_sweeps": 2, "random_state": 0, "covariance_type": "diag"}
+    fitted = SubsampleAnnealedDPMM(**few).fit(ShardedTable(X, n_start_rows=100))
+    assert len(fitted.labels_) == len(table)

@@ -111,6 +111,14 @@ def test_wrong_arguments_of_coherence():
         coherence(TOP, counts(texts()))
 
 
+def test_texts_that_are_no_tokens():
+    """Letters of a string are no tokens of it."""
+    with pytest.raises(ValueError, match=r"'cat dog'; give its tokens, as text\.split\(\)"):
+        coherence([["cat", "dog"]], ["cat dog", "dog"])
+    with pytest.raises(ValueError, match="window must be"):
+        coherence([["cat", "dog"]], [["cat", "dog"]], window=0)
+
+
 def test_diversity():
     assert diversity([[0, 1], [2, 3]]) == 1.0
     assert diversity([[0, 1], [1, 0], [0, 1]]) == pytest.approx(1 / 3)

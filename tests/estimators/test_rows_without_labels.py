@@ -1,0 +1,91 @@
+"""Streams and tables in shards keep labels of some rows alone: groups, small clusters and displays of all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from support.tables import blobs
+
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM
+from sklearn_subanneal.mixtures import Gibbs
+from sklearn_subanneal.plotting import ClusterSizesDisplay, CoClusteringDisplay, DendrogramDisplay
+from sklearn_subanneal.shards import ShardedTable
+
+CENTRES = np.array([[0.0, 0.0], [8.0, 8.0], [16.0, 16.0]])
+
+
+@pytest.mark.parametrize("kind", [SubsampleAnnealedDPMM, CrossCat])
+def test_components_whose_rows_have_gone_are_merged_as_others(kind):
+    rng = np.random.default_rng(0)
+    first = rng.choice((0, 8, 16), size=600)[:, None] + rng.normal(size=(600, 2))
+    model = kind(n_chains=2, random_state=0, covariance_type="diag").partial_fit(first)
+    model.partial_fit(16 + rng.normal(size=(1100, 2)))
+    merged = model.merge_components(random_state=0)
+    assert len(set(model.predict(CENTRES))) == len(set(merged.predict(CENTRES))) == 3
+    assert np.isfinite(merged.tree_.overlaps).all() and len(merged.groups_) >= 3
+
+
+@pytest.mark.parametrize("kind", [SubsampleAnnealedDPMM, CrossCat])
+def test_small_clusters_of_shards_are_labelled(kind):
+    """Three rows of 20,000, of which 5,000 have their labels kept: in two of five fits, none of the three."""
+    small = 0
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = np.where(rng.random(20_000) < 0.5, 0.0, 8.0)[:, None] + rng.normal(size=(20_000, 2))
+        X[:3] = 60.0 + 0.1 * rng.normal(size=(3, 2))
+        fewest = {"n_chains": 1, "n_draws": 1, "max_sweeps": 2, "covariance_type": "diag", "random_state": seed}
+        model = kind(**fewest).fit(ShardedTable(X))
+        small += not np.isin(np.arange(3), model.posterior_rows_).any()
+        assert len(set(model.labels_[:3])) == 1 and (model.labels_ == model.labels_[0]).sum() == 3
+        assert model.n_clusters_ == model.labels_.max() + 1 and (model.predict(X[:3]) == model.labels_[:3]).all()
+    assert small
+
+
+def test_chains_that_have_failed_stay_so_when_rows_come():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 10)) + 5.0 * rng.normal(size=(8, 10))[rng.integers(8, size=300)]
+    few = {"n_chains": 4, "n_draws": 1, "thin": 1, "schedule": "prior", "effort": 0.25, "max_sweeps": 0}
+    model = SubsampleAnnealedDPMM(moves=[Gibbs()], covariance_type="diag", random_state=0, **few).fit(X)
+    before = model.chain_weights_
+    assert before.min() < 1e-6
+    model.partial_fit(X[:1])
+    assert_allclose(model.chain_weights_, before, atol=0.02)
+
+
+@pytest.mark.parametrize("shards", [False, True])
+def test_displays_have_the_rows_of_the_draws(shards):
+    pytest.importorskip("matplotlib").use("agg")
+    model = SubsampleAnnealedDPMM(n_chains=2, n_draws=3, random_state=0, covariance_type="diag")
+    if shards:
+        model.fit(ShardedTable(blobs(5200)))
+    else:
+        for rows in np.split(blobs(400), 4):
+            model.partial_fit(rows)
+    n_rows = model.posterior_labels_.shape[2]
+    assert n_rows != len(model.labels_)
+    sizes = ClusterSizesDisplay.from_estimator(model)
+    assert sizes.sizes.sum() == n_rows and np.abs(sizes.sizes - sizes.quantiles[1]).max() < 0.1 * n_rows
+    assert len(CoClusteringDisplay.from_estimator(model, max_rows=50).matrix) == 50
+
+
+def test_chains_count_by_their_weights():
+    pytest.importorskip("matplotlib").use("agg")
+    model = SubsampleAnnealedDPMM(n_chains=3, random_state=1, effort=0.2, max_sweeps=0).fit(
+        np.random.default_rng(0).uniform(size=(60, 2))
+    )
+    assert np.ptp(model.chain_weights_) > 0.01
+    assert_allclose(CoClusteringDisplay.from_estimator(model).matrix, model.co_clustering(rows=np.arange(60)))
+
+
+def test_names_of_leaves_are_those_of_their_rows():
+    pytest.importorskip("matplotlib").use("agg")
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(12, 2)) + 8 * (np.arange(12) % 3)[:, None], [0, 1, 0, 0, 2, 1, 1, 0, 2, 3, 0, 2]
+    model = TreeGuidedNRMM(moves=["incremental-hierarchy"], n_chains=1, random_state=0, covariance_type="diag")
+    model.fit(X, sample_weight=weights)
+    display = DendrogramDisplay.from_estimator(model, names=[f"r{i}" for i in range(12)])
+    shown = [label.get_text() for label in display.ax_.get_xticklabels()]
+    assert_array_equal(shown, [f"r{i}" for i in display.order_])
+    with pytest.raises(ValueError, match="names must have one for each row of the table, at least 12, got 5"):
+        DendrogramDisplay.from_estimator(model, names=list("abcde"))
