@@ -52,8 +52,8 @@ class Checkpoint:
     -----
     ``n_draws`` may be increased from one run to the next, and ``n_jobs`` may change. With ``time_limit`` a resumed
     chain has the remaining time. With ``random_state=None`` chains resume as well, but those without a file start from
-    another seed. Other callbacks start anew: the patience of :class:`TraceMonitor` is counted from the resumption. The
-    files hold arrays and JSON: to load one runs no code.
+    another seed; a ``ShardedTable`` needs a ``random_state``. Other callbacks start anew: the patience of
+    :class:`TraceMonitor` is counted from the resumption. The files hold arrays and JSON: to load one runs no code.
 
     Examples
     --------

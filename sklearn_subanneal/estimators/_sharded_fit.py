@@ -51,6 +51,11 @@ class ShardedFit:
                 raise ValueError(f"{name} does not suit a ShardedTable; leave it out, or give fit the table itself")
         if self.warm_start:
             raise ValueError("warm_start=True does not suit a ShardedTable; set it to False")
+        if self.random_state is None and self._saves_chains():
+            raise ValueError(
+                "random_state must be given beside a Checkpoint for a ShardedTable: it draws the rows on which chains "
+                "start, and those whose labels are kept, which must be the same when the fit is resumed"
+            )
         self._check_shards()
         *generators, chooser = spawn_generators(self.random_state, most_chains(self.n_chains) + 1)
         rows, sample = X.sample(X.n_start_rows, chooser)
@@ -108,11 +113,14 @@ class ShardedFit:
 
     def _digests(self, blocks: TableBlocks) -> list[str]:
         """Digests of the cells of all blocks, where a fit may have to be told from others."""
-        if not any(isinstance(callback, Checkpoint) for callback in callbacks_of(self)):
+        if not self._saves_chains():
             return []
         rows = map_over(blocks, self.n_jobs)
         rows.start()
         return rows.ask(RowBlock.digest, combine=None)
+
+    def _saves_chains(self) -> bool:
+        return any(isinstance(callback, Checkpoint) for callback in callbacks_of(self))
 
     def _check_shards(self) -> None:
         """Raise ValueError if a parameter does not suit a table in shards."""

@@ -234,6 +234,12 @@ def source_of(X) -> RowSource:
         paths = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
         if not paths or not all(own.is_file() for own in paths):
             raise ValueError(f"X must be a Parquet file, a folder of these, or a .npy file; {str(path)!r} is none")
+        for folder in (part for own in paths for part in own.relative_to(path).parts[:-1]):
+            if "=" in folder:
+                raise ValueError(
+                    f"X has folders such as {folder!r}, which hold a column that is in none of the files; give "
+                    f"dask.dataframe.read_parquet({str(path)!r})"
+                )
         return ParquetRows([own.resolve() for own in paths])
     if hasattr(X, "to_delayed") and hasattr(X, "ndim"):
         return DaskRows(X)

@@ -26,7 +26,8 @@ class ShardedTable:
     Parameters
     ----------
     X : ndarray, numpy.memmap, pandas.DataFrame, or DataFrame or array of Dask, of shape (n_rows, n_features), or path
-        The table; or a ``.npy`` file, which is not read into memory, a Parquet file, or a folder of Parquet files.
+        The table; or a ``.npy`` file, which is not read into memory, a Parquet file, or a folder of Parquet files, in
+        the order of their names as texts (``part.10`` before ``part.2``, which Dask reads first).
         Partitions of Dask are computed to know their lengths, to choose the sample, to take it, and to read all rows:
         once, after ``persist()``, where there is memory.
     n_start_rows : int, default=20000

@@ -101,3 +101,10 @@ def test_partitions_without_rows_are_fitted_as_others(table):
     few = {"n_chains": 1, "n_draws": 1, "max_sweeps": 2, "random_state": 0, "covariance_type": "diag"}
     fitted = SubsampleAnnealedDPMM(**few).fit(ShardedTable(X, n_start_rows=100))
     assert len(fitted.labels_) == len(table)
+
+
+def test_columns_in_names_of_folders_are_told(table, tmp_path):
+    pytest.importorskip("pyarrow")
+    table.to_parquet(tmp_path / "table", partition_cols=["c"])
+    with pytest.raises(ValueError, match=r"folders such as 'c=\w+', which hold a column that .*read_parquet"):
+        ShardedTable(tmp_path / "table")
