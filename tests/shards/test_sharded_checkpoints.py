@@ -112,4 +112,4 @@ def test_threads_take_up_what_workers_left(table, tmp_path):
 def test_rows_that_are_drawn_anew_do_not_resume(tmp_path):
     model = clone(MODELS["views"]).set_params(random_state=None).set_callbacks(Checkpoint(tmp_path))
     with pytest.raises(ValueError, match="random_state must be given beside a Checkpoint"):
-        model.fit(ShardedTable(mixed_rows(200, 0)))
+        model.fit(ShardedTable(mixed_rows(200, 0)[0]))
