@@ -64,9 +64,14 @@ class Encoder:
     def _class_name(self, cls, path):
         name = class_name(cls)
         if name is None:
+            remedy = (
+                "Convert the column to strings before fit, by astype(str),"
+                if ".categories" in path
+                else "Set it to a number, a name, or an object of sklearn_subanneal,"
+            )
             raise NotPortable(
-                f"{path} is or holds a {cls.__module__}.{cls.__qualname__}, which a portable file cannot hold. Set it "
-                "to a number, a name, or an object of sklearn_subanneal, or save the model by joblib.dump"
+                f"{path} is or holds a {cls.__module__}.{cls.__qualname__}, which a portable file cannot hold. "
+                f"{remedy} or save the model by joblib.dump"
             )
         return name
 

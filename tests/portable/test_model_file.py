@@ -217,6 +217,10 @@ def test_other_objects_are_refused(tmp_path):
         save(LinearRegression(), tmp_path / "model.npz")
     save(CrossCat().set_callbacks(TraceMonitor()), tmp_path / "model.npz")
     assert load(tmp_path / "model.npz").get_params() == CrossCat().get_params()
+    intervals = pd.DataFrame({"a": pd.cut(X[:, 0], 3), "b": X[:, 1]})
+    fitted = SubsampleAnnealedDPMM(n_chains=1, n_draws=1, random_state=0).fit(intervals)
+    with pytest.raises(TypeError, match=r"categories .*Convert the column to strings before fit, by astype\(str\)"):
+        save(fitted, tmp_path / "intervals.npz")
 
 
 @pytest.mark.parametrize(
