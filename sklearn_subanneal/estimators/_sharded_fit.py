@@ -31,6 +31,8 @@ from sklearn_subanneal.tables.schema import Table
 
 # Rows whose labels are kept with every draw.
 MOST_KEPT = 5000
+# Clusters that no kept row has are clusters of all rows if they have so many: smaller ones may be in one draw alone.
+FEWEST_ROWS = 10
 
 
 class ShardedFit:
@@ -145,11 +147,11 @@ class ShardedFit:
         self.labels_, self.probabilities_ = self._nearest_in_blocks(blocks, None, self._representative, self._groups)
 
     def _with_absent(self, view, groups) -> np.ndarray:
-        """Numbers of the clusters of a view in the representative draw, also of those that no kept row has."""
+        """Numbers of the clusters of a view in the representative draw, also of large ones that no kept row has."""
         mixture = self._mixture_of_view(view)[1]
         drawn = (own for chain in self._mixtures_like(view) for own in chain)
         labels = next(labels for _, draw, labels, _ in drawn if is_same(draw, mixture))
-        return with_absent(groups, mixture.sizes, labels, least=0.0)
+        return with_absent(groups, mixture.sizes, labels, FEWEST_ROWS * len(labels) / mixture.sizes.sum())
 
     def _nearest_in_blocks(self, blocks: TableBlocks, members, draw, groups) -> tuple[np.ndarray, np.ndarray]:
         """The most probable group of each row in a mixture of some columns, and its probability."""

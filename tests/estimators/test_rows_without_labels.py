@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from support.tables import blobs
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM
+from sklearn_subanneal.estimators import _sharded_fit
 from sklearn_subanneal.mixtures import Gibbs
 from sklearn_subanneal.plotting import ClusterSizesDisplay, CoClusteringDisplay, DendrogramDisplay
 from sklearn_subanneal.shards import ShardedTable
@@ -27,18 +28,19 @@ def test_components_whose_rows_have_gone_are_merged_as_others(kind):
 
 
 @pytest.mark.parametrize("kind", [SubsampleAnnealedDPMM, CrossCat])
-def test_small_clusters_of_shards_are_labelled(kind):
-    """Three rows of 20,000, of which 5,000 have their labels kept: in two of five fits, none of the three."""
-    small = 0
+def test_small_clusters_of_shards_are_labelled(kind, monkeypatch):
+    """Twelve rows of 5,000, of which 200 have their labels kept: in three of five fits, none of the twelve."""
+    monkeypatch.setattr(_sharded_fit, "MOST_KEPT", 200)
+    n, small = 12, 0
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        X = np.where(rng.random(20_000) < 0.5, 0.0, 8.0)[:, None] + rng.normal(size=(20_000, 2))
-        X[:3] = 60.0 + 0.1 * rng.normal(size=(3, 2))
+        X = np.where(rng.random(5000) < 0.5, 0.0, 8.0)[:, None] + rng.normal(size=(5000, 2))
+        X[:n] = 60.0 + 0.1 * rng.normal(size=(n, 2))
         fewest = {"n_chains": 1, "n_draws": 1, "max_sweeps": 2, "covariance_type": "diag", "random_state": seed}
         model = kind(**fewest).fit(ShardedTable(X))
-        small += not np.isin(np.arange(3), model.posterior_rows_).any()
-        assert len(set(model.labels_[:3])) == 1 and (model.labels_ == model.labels_[0]).sum() == 3
-        assert model.n_clusters_ == model.labels_.max() + 1 and (model.predict(X[:3]) == model.labels_[:3]).all()
+        small += not np.isin(np.arange(n), model.posterior_rows_).any()
+        assert len(set(model.labels_[:n])) == 1 and (model.labels_ == model.labels_[0]).sum() == n
+        assert model.n_clusters_ == model.labels_.max() + 1 and (model.predict(X[:n]) == model.labels_[:n]).all()
     assert small
 
 
