@@ -86,8 +86,7 @@ class Streaming:
             table, arrays = self._table, self._table.encode(self, X, as_evidence(self.unseen))
             rows = arrays if weights is None else [array[RowCopies(weights).rows] for array in arrays]
             stream, rows, results = self._continued(table, rows)
-        latest = [array[np.arange(max(len(array) - MOST_LATEST, 0), len(array))] for array in rows]
-        self._keep(table, stream.models, latest, results, RowCopies())
+        latest = self._keep_latest(table, stream.models, rows, results)
         self._stream, self._ends, self._fitted_identity = stream, (), None
         self._summarize(latest)
         self._label_rows(arrays)
@@ -95,6 +94,12 @@ class Streaming:
         self.n_samples_seen_, self.log_evidence_ = stream.n_rows, stream.present_log_evidence
         self._judge_convergence()
         return self
+
+    def _keep_latest(self, table, models, rows, results):
+        """Keep the results of chains or particles over these rows; the typed columns of the latest rows."""
+        latest = [array[np.arange(max(len(array) - MOST_LATEST, 0), len(array))] for array in rows]
+        self._keep(table, models, latest, results, RowCopies())
+        return latest
 
     def _begun(self, table, rows):
         """The stream after its first rows, these rows, and the particles as results of chains."""
@@ -154,6 +159,9 @@ class Streaming:
         ]
         cancel = CancelFlag()
         results = run_chains(run_spec, specs, [ChainContext(cancel) for _ in specs], self.n_jobs)
+        late = [replace(own, labels=[labels[..., -MOST_LATEST:] for labels in own.labels]) for own in results]
+        # Particles begin with the weights that the chains of a fit have: one that has failed counts for nothing.
+        self._summarize(self._keep_latest(table, models, rows, late))
         stream = Stream.from_chains(
             models,
             self._particle_maker(),
@@ -161,11 +169,11 @@ class Streaming:
             results,
             [*(_generator_of(own) for own in results), generators[-1]],
             n_rows=len(rows[0]),
+            weights=self.chain_weights_,
             n_annealed=len(rows[0]),
             **self._settings(),
         )
-        results = [replace(own, labels=[labels[..., -MOST_LATEST:] for labels in own.labels]) for own in results]
-        return stream, rows, results
+        return stream, rows, late
 
     def _entered(self, stream: Stream, rows):
         """The stream after these rows, the rows at hand, and the particles as results of chains."""

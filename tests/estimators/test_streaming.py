@@ -19,6 +19,7 @@ from support.tiers import quick_only
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import SubsampleAnneal
+from sklearn_subanneal.mixtures.stacking import chain_weights_of_mixtures
 from sklearn_subanneal.partitions import CRP, NIG
 from sklearn_subanneal.portable import load, save
 from sklearn_subanneal.shards import ShardedTable
@@ -168,6 +169,18 @@ def test_fit_goes_on(covariance_type):
     in_chunks(estimator, X[601:], 100)
     assert estimator.n_samples_seen_ == 900
     assert adjusted_rand_score(np.arange(900) % 3, estimator.predict(X)) > 0.98
+
+
+@pytest.mark.parametrize("window", [10_000, 150])
+def test_first_annealed_chains_are_weighted_as_those_of_a_fit(window):
+    X = blobs(200, gap=3.0)
+    found = model(n_chains=3, max_sweeps=1, window=window).partial_fit(X)
+    arrays = found._encode(X)
+    expected = chain_weights_of_mixtures(
+        found._models, found._draws, found.posterior_labels_, arrays, np.ones(len(X), int)
+    )
+    assert np.ptp(expected) > 1e-3
+    assert_allclose(found.chain_weights_, expected, rtol=1e-6)
 
 
 def test_fit_to_shards_goes_on():
