@@ -151,3 +151,12 @@ cdef inline double exp_double(double x) noexcept nogil:
     bits = (bits + 1023) << 52
     memcpy(&scale, &bits, 8)
     return p * scale if x >= -700.0 else 0.0
+
+
+cdef inline double softplus(double x) noexcept nogil:
+    """log(1 + exp(x))"""
+    cdef double small = exp_double(-x if x > 0.0 else x)
+    # log(1 + s) keeps its digits where s is small: by the rounding error of 1 + s.
+    cdef double one_plus = 1.0 + small
+    cdef double out = log_double(one_plus) + (small - (one_plus - 1.0)) / one_plus
+    return out + x if x > 0.0 else out

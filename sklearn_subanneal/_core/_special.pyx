@@ -38,7 +38,7 @@ def evaluate(function, const double[::1] x):
     """One of the float64 functions that are named below over an array."""
     cdef double[::1] out = np.empty(x.shape[0])
     cdef Py_ssize_t i, which
-    which = ("log", "exp", "log_gamma", "gamma_ratio", "log_bessel", "log_bessel_scaled").index(function)
+    which = ("log", "exp", "log_gamma", "gamma_ratio", "softplus", "log_bessel", "log_bessel_scaled").index(function)
     for i in range(x.shape[0]):
         if which == 0:
             out[i] = _math.log_double(x[i])
@@ -49,6 +49,8 @@ def evaluate(function, const double[::1] x):
         elif which == 3:
             out[i] = _math.gamma_ratio(x[i])
         elif which == 4:
+            out[i] = _math.softplus(x[i])
+        elif which == 5:
             out[i] = _circle.log_bessel(x[i])
         else:
             out[i] = _circle.log_bessel_scaled(x[i])

@@ -12,7 +12,7 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport LANES, exp_float, padded, simd_void
+from sklearn_subanneal._core._math cimport LANES, exp_float, inlined_void, padded, simd_void
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 
 cdef float MARGIN = 32.0
@@ -36,14 +36,10 @@ cdef enum:
     PAUSE = 224
 
 
-cdef simd_void bound_weights(
-    float beta, const float* scores, const float* log_weight, float* bounds, float* largest, Py_ssize_t n
-) noexcept nogil:
-    # From bounds of the scores to those of the log weights, and the largest of these.
-    cdef Py_ssize_t k, at = LANES, half, lane
+cdef inlined_void find_largest(const float* bounds, float* largest, Py_ssize_t n) noexcept nogil:
+    # The largest of the bounds, n of them, a multiple of LANES.
+    cdef Py_ssize_t at = LANES, half, lane
     cdef float[LANES] highest
-    for k in range(n):
-        bounds[k] = beta * (bounds[k] + scores[k]) + log_weight[k]
     for lane in range(LANES):
         highest[lane] = bounds[lane]
     while at < n:
@@ -56,6 +52,16 @@ cdef simd_void bound_weights(
             highest[lane] = highest[lane + half] if highest[lane + half] > highest[lane] else highest[lane]
         half //= 2
     largest[0] = highest[0]
+
+
+cdef simd_void bound_weights(
+    float beta, const float* scores, const float* log_weight, float* bounds, float* largest, Py_ssize_t n
+) noexcept nogil:
+    # From bounds of the scores to those of the log weights, and the largest of these.
+    cdef Py_ssize_t k
+    for k in range(n):
+        bounds[k] = beta * (bounds[k] + scores[k]) + log_weight[k]
+    find_largest(bounds, largest, n)
 
 
 cdef simd_void add_exponentials(const float* logs, float top, float floor, float* out, Py_ssize_t n) noexcept nogil:
@@ -107,6 +113,8 @@ cdef Py_ssize_t draw_by_bounds(
     mixture.fused.bound_rest(row, bounds, n)
     if known >= 0:
         mixture.score_own(row, known)
+        # This score is the whole one.
+        bounds[known] = 0.0
     bound_weights(beta, scores, &mixture.log_weight[0], bounds, &largest, n)
     if known < 0:
         # The most probable slot by the bounds.
@@ -115,8 +123,11 @@ cdef Py_ssize_t draw_by_bounds(
             known += 1
         scores[known] += mixture.fused.score_rest_in(row, known)
     own = beta * scores[known] + mixture.log_weight[known]
-    largest = own if own > largest else largest
     bounds[known] = NONE
+    if old < 0:
+        # The largest bound was that of this slot, which may weigh far less.
+        find_largest(bounds, &largest, n)
+    largest = own if own > largest else largest
     add_exponentials(bounds, largest, LEAST_LOG, &others, n)
     total = exp_float(own - largest, LEAST_LOG)
     # The interval of this cluster comes first. What is not a number decides nothing.

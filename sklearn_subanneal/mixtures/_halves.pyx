@@ -5,7 +5,7 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport LANES, exp_double, log_double, log_gamma
+from sklearn_subanneal._core._math cimport LANES, exp_double, log_double, log_gamma, softplus
 from sklearn_subanneal._core._random cimport integer_below, uniform
 from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
 from sklearn_subanneal.mixtures._mixture cimport Mixture
@@ -134,9 +134,8 @@ cdef class Halves(MoveKernel):
     ) noexcept nogil:
         cdef double share = 1.0 / (1.0 + exp_double(log_odds if log_odds < 700.0 else 700.0))
         cdef Py_ssize_t side = (self.mixture.names[row] != self.name_a) if forced else (uniform(bits) >= share)
-        share = 1.0 - share if side else share
-        # A forced allocation may be all but impossible; the floor only keeps its logarithm finite.
-        log_q[0] += log_double(share if share > 1e-300 else 1e-300)
+        # Not the logarithm of the share: a forced allocation may be all but impossible.
+        log_q[0] -= softplus(-log_odds if side else log_odds)
         return side
 
     cdef double allocate(self, Py_ssize_t first, bint forced, double beta, bitgen_t* bits) noexcept nogil:

@@ -5,13 +5,13 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport exp_double, log_double
+from sklearn_subanneal._core._math cimport exp_double, log_double, softplus
 from sklearn_subanneal._core._random cimport integer_below, open_uniform, uniform
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 from sklearn_subanneal.trees._revised_forest cimport RevisedForest
-from sklearn_subanneal.trees._trees cimport log_sum, softplus
+from sklearn_subanneal.trees._trees cimport log_sum
 
 
 cdef class PaperForest(RevisedForest):

@@ -1,6 +1,7 @@
 """Binary trees over rows with sufficient statistics at each node, declared for forests and moves."""
 from libc.stdint cimport int32_t
 
+from sklearn_subanneal._core._math cimport softplus
 from sklearn_subanneal.columns._base cimport LogQueue
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
@@ -50,6 +51,3 @@ cdef class Trees:
 cdef inline double log_sum(double a, double b) noexcept nogil:
     """log(exp(a) + exp(b))"""
     return (a if a > b else b) + softplus(-(a - b if a > b else b - a))
-
-
-cdef double softplus(double x) noexcept nogil

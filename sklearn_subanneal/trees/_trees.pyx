@@ -10,7 +10,7 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport exp_double, log_double, log_gamma, padded
+from sklearn_subanneal._core._math cimport log_double, log_gamma, padded, softplus
 from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
 
@@ -21,15 +21,6 @@ cdef double NONE = -1e300
 # everywhere, rows are attached at the top, and the height grows with the number of rows: without a bound, the time to
 # insert n rows would grow as n^2.
 cdef Py_ssize_t MAX_DEPTH = 40
-
-
-cdef double softplus(double x) noexcept nogil:
-    """log(1 + exp(x))"""
-    cdef double small = exp_double(-x if x > 0.0 else x)
-    # log(1 + s) keeps its digits where s is small: by the rounding error of 1 + s.
-    cdef double one_plus = 1.0 + small
-    cdef double out = log_double(one_plus) + (small - (one_plus - 1.0)) / one_plus
-    return out + x if x > 0.0 else out
 
 
 cdef class Trees:

@@ -6,7 +6,7 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._math cimport exp_double, log_double
+from sklearn_subanneal._core._math cimport exp_double, log_double, softplus
 from sklearn_subanneal._core._random cimport integer_below
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 from sklearn_subanneal.columns._reals cimport Rows
@@ -125,9 +125,7 @@ cdef class ViewSteps(ViewPool):
         if self.real_of[j] >= 0:
             # For a joint real the other columns of a view count as well: half of the time the evidence is ignored.
             return log_double(0.25 + 0.5 / (1.0 + exp_double(min(difference, 700.0))))
-        if difference > 36.0:
-            return -difference
-        return -log_double(1.0 + exp_double(difference))
+        return -softplus(difference)
 
     cdef double log_weight(self, Py_ssize_t n_columns, Py_ssize_t n_views) noexcept nogil:
         # Of joining a view of so many columns; of a new one, if it has none, beside so many views.

@@ -81,6 +81,12 @@ def test_exp_double_flushes_what_is_too_small():
     assert _special.evaluate("exp", np.array([-700.5, -1e300, -np.inf])).tolist() == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.parametrize("span", [(-690.0, -30.0), (-30.0, 30.0), (30.0, 1e6)])
+def test_softplus(span):
+    x = np.random.default_rng(4).uniform(*span, 20_000)
+    np.testing.assert_allclose(_special.evaluate("softplus", x), np.logaddexp(0.0, x), rtol=2e-15)
+
+
 @extended
 @pytest.mark.parametrize("span", [(-600, -2), (-2, 2.3), (2.3, 5), (5, 10), (10, 30)])
 def test_log_gamma(span):

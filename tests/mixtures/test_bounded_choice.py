@@ -120,3 +120,52 @@ def test_coefficients_after_moves_are_those_of_the_sums(kind):
     mixture.rebuild()
     after = np.array([scores_of(mixture, columns, row) for row in range(0, N_ROWS, 5)])
     np.testing.assert_allclose(before, after, atol=2e-2, rtol=1e-3)
+
+
+def narrow_clusters(narrower=1.0):
+    """23 clusters of 60 narrow reals, the first and second with the same centre, and 20 and 400 rows.
+
+    The third has 400 rows, too, is ``narrower`` than the others, eight of its deviations from the first, and has hardly
+    any cells in its first column.
+    """
+    rng = np.random.default_rng(0)
+    sizes = [20, 400, 400, *[20] * 20]
+    labels, sds = np.repeat(np.arange(23), sizes).astype(np.int32), np.full(23, 0.03)
+    sds[2] *= narrower
+    centers = rng.normal(size=(23, 60))
+    centers[1], centers[2] = centers[0], centers[0] + 8.0 * sds[2]
+    X = (centers[labels] + sds[labels][:, None] * rng.normal(size=(len(labels), 60))).astype(np.float32)
+    X[421:820, 0] = np.nan
+    prior = {"mu": 0.0, "kappa": 0.05, "sigma2": 1e-3, "nu": 5.0}
+    columns = [NormalStatistics(NormalData(X[:, j].copy()), prior) for j in range(60)]
+    mixture = Mixture(columns, CRP(2.0).bind(False), len(X))
+    mixture.set_labels(labels, rng)
+    return mixture, columns
+
+
+def test_a_row_leaves_a_cluster_that_is_all_but_impossible():
+    mixture, columns = narrow_clusters()
+    slot, drawn = mixture.labels[0], []
+    counts = np.append(mixture.sizes, 2.0)
+    counts[slot] -= 1
+    for row in range(20):
+        scores = scores_of(mixture, columns, row)
+        scores[slot] = sum(c.leave_one_out(np.array([row], np.int32), np.array([slot], np.int32))[0] for c in columns)
+        # Added twice, so large a log density would leave no digits to the others.
+        if scores[slot] > 90.0 and softmax(scores + np.log(counts))[slot] < 1e-4:
+            drawn.append(draws_by_bounds(mixture, row, 1000, np.random.default_rng(row), 1.0, True)[0] == slot)
+    assert len(drawn) >= 3
+    assert np.mean(drawn) < 0.002
+
+
+def test_a_row_is_not_drawn_into_a_cluster_of_a_loose_bound():
+    mixture, columns = narrow_clusters(narrower=0.03)
+    loose, drawn = mixture.labels[420], []
+    for row in range(20):
+        take_out(mixture, row)
+        bounds, scores = score_bounds(mixture, row), scores_of(mixture, columns, row)
+        # It seems the most probable one by far, and is all but impossible.
+        if bounds[loose] > 88.0 + np.delete(bounds, loose).max() and scores[loose] < scores.max() - 50.0:
+            drawn.append(draws_by_bounds(mixture, row, 1000, np.random.default_rng(row))[0] == loose)
+    assert len(drawn) >= 3
+    assert np.mean(drawn) < 0.002

@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 from oracles.reference_chain import effective_draws, noise_floor, partition_codes, partition_counts, total_variation
+from scipy.stats import binom
 from sklearn.metrics import adjusted_rand_score
 from support.small_tables import CASES, MIXED, N_ROWS, exact, statistics
 
 from sklearn_subanneal import SubsampleAnnealedDPMM
+from sklearn_subanneal.columns._categorical import CategoricalData, CategoricalStatistics
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._mixture import Mixture
 from sklearn_subanneal.mixtures._split_merge import SplitMergeKernel
-from sklearn_subanneal.partitions import PitmanYor
+from sklearn_subanneal.partitions import CRP, PitmanYor
 
 
 def sample(columns, concentration, discount, beta, n_draws, with_gibbs, n_scans=0, seed=0):
@@ -54,6 +56,21 @@ def test_clusters_of_many_categories_are_found():
     X = (rng.random((n_rows, n_columns, 1)) > frequencies[labels]).sum(axis=2).clip(0, n_levels - 1)
     given = {"feature_types": ["categorical"] * n_columns, "n_chains": 1, "n_draws": 2, "random_state": 0}
     assert adjusted_rand_score(labels, SubsampleAnnealedDPMM(**given).fit(X).labels_) > 0.8
+
+
+@pytest.mark.parametrize("n_columns", [100, 3000])
+def test_merges_of_wide_tables_are_accepted(n_columns):
+    """A random split of a cluster: the proposal to merge is accepted, in whatever order the anchors come."""
+    rng, generator = np.random.default_rng(0), np.random.default_rng(1)
+    X = (rng.random((40, n_columns)) < rng.beta(0.5, 0.5, n_columns)).astype(np.int8)
+    columns = [CategoricalStatistics(CategoricalData(x.copy()), {"alpha": np.full(2, 0.5)}) for x in X.T]
+    mixture, kernel = Mixture(columns, CRP(1.0).bind(False), 40), SplitMergeKernel(columns, 40)
+    n_merged = 0
+    for _ in range(200):
+        mixture.set_labels((np.arange(40) >= 20).astype(np.int32), generator)
+        n_merged += kernel.propose(mixture, 1, 1.0, generator) and mixture.n_clusters == 1
+    # The anchors are in different halves with probability 20 / 39.
+    assert n_merged > binom.ppf(1e-4, 200, 20 / 39)
 
 
 def test_unassigned_rows_stay_out():
