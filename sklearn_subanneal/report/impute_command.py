@@ -20,6 +20,7 @@ from sklearn_subanneal.report.given_table import (
     speaker,
 )
 from sklearn_subanneal.report.imputation import completed_table, impute_missing
+from sklearn_subanneal.report.learned_ranges import learned_ranges
 from sklearn_subanneal.report.learning import learn
 from sklearn_subanneal.report.model_folder import open_model
 from sklearn_subanneal.report.new_table import read_new_table
@@ -43,12 +44,13 @@ def impute_table(given: argparse.Namespace) -> int:
     else:
         frame, X, model, spelling = _read(given, say)
     missing = X.isna().to_numpy()
+    ranges = learned_ranges(model)
     if given.draws is None:
-        imputed = impute_missing(model, frame, X, refine=given.model is None and given.time_limit is None)
+        imputed = impute_missing(model, frame, X, given.model is None and given.time_limit is None, ranges)
         tables, uncertainty = [imputed.table], imputed.uncertainty
     else:
         drawn = model.sample_imputations(X, given.draws, given.seed)
-        tables = [completed_table(frame, X, filled) for filled in drawn]
+        tables = [completed_table(frame, X, filled, ranges) for filled in drawn]
         uncertainty = None
     for table, path in zip(tables, outputs, strict=True):
         write_table(with_clock_times(table, spelling, X), path, given.raw)

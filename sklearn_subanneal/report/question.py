@@ -39,6 +39,11 @@ class Question:
     about: str
     condition: str = ""
 
+    @property
+    def column(self) -> str:
+        """The name of the column whose quantiles are asked for."""
+        return self.about[1:-1] if self.about.startswith("`") and self.about.endswith("`") else self.about
+
     @classmethod
     def of(cls, text: str) -> Question:
         """The question in a text; an event alone asks for its probability.
@@ -89,8 +94,7 @@ class Question:
             return [(None, float(min(both / known, 1.0)))]
         if evidence is None:
             raise ValueError("Quantiles are known given single values, as in given age == 40 and smoker == 'yes'.")
-        name = self.about[1:-1] if self.about.startswith("`") and self.about.endswith("`") else self.about
-        values = model.conditional_quantiles(name, QUANTILES, given=evidence or None)
+        values = model.conditional_quantiles(self.column, QUANTILES, given=evidence or None)
         return list(zip(QUANTILES, values.tolist(), strict=True))
 
 
