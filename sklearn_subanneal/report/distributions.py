@@ -119,6 +119,8 @@ def _distribution(series: pd.Series, kind: str, view: int, masks) -> Distributio
         return _of_numbers(series.name, kind, view, masks, _seconds(series))
     if kind in NUMBERS and series.dtype.kind in "iuf":
         return _of_numbers(series.name, kind, view, masks, series.to_numpy(np.float64, na_value=np.nan))
+    if not seen.any():
+        return _empty(series.name, kind, view, masks, seen)
     codes, categories = series.factorize()
     names, counts = list(map(brief, categories)), np.bincount(codes[seen], minlength=len(categories))
     # Grades and yes or no keep their order, other categories are sorted by frequency.
@@ -139,6 +141,8 @@ def _distribution(series: pd.Series, kind: str, view: int, masks) -> Distributio
 
 def _of_numbers(name, kind: str, view: int, masks, values: np.ndarray) -> Distribution:
     seen = np.isfinite(values)
+    if not seen.any():
+        return _empty(name, kind, view, masks, seen)
     observed = values[seen]
     distinct, median = np.unique(observed), np.median(observed)
     is_compressed = kind == "skewed" and distinct[0] >= 0.0 and distinct[-1] > FAR * median > 0.0
@@ -164,6 +168,13 @@ def _of_numbers(name, kind: str, view: int, masks, values: np.ndarray) -> Distri
     ]
     ticks = [(position, as_text(number)) for position, number in ticks]
     return Distribution(str(name), kind, view, groups, [], ticks, is_compressed)
+
+
+def _empty(name, kind: str, view: int, masks, seen: np.ndarray) -> Distribution:
+    """Of a column that has no cell in the rows that are counted, since few of its cells are observed."""
+    nowhere, nothing = np.zeros(len(seen), int), _quartiles(np.empty(0), brief)
+    groups = [_counted(group, rows, seen, nowhere, 1, nothing) for group, rows in masks]
+    return Distribution(str(name), kind, view, groups, [], [])
 
 
 def _counted(name, rows, seen, place, n_places, quartiles=()) -> GroupCells:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import shlex
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 from sklearn_subanneal.report import Plan, learn, read_source, write_report
 from sklearn_subanneal.report.chart import LEFT, ROW, WIDTH, chart_of
 from sklearn_subanneal.report.cli import main
-from sklearn_subanneal.report.clusters import find_views
+from sklearn_subanneal.report.clusters import ViewSummary, find_views
 from sklearn_subanneal.report.command_parser import command_parser
 from sklearn_subanneal.report.distributions import MOST_GROUPS, find_distributions
 from sklearn_subanneal.report.page_table import PageTable
@@ -92,6 +93,23 @@ def test_pictures_are_to_scale(reported):
                         heights.append(height)
                 assert height == pytest.approx(0.0, abs=0.05)
                 np.testing.assert_allclose(heights, ROW * own.shares / own.shares.max(), atol=0.06)
+
+
+@pytest.mark.parametrize("kind", ["real", "categorical", "datetime", "count"])
+def test_columns_without_a_cell_in_the_rows_that_are_counted(kind, monkeypatch):
+    """Of a table of 60 rows every third is counted, in which a sparse column has no cell."""
+    monkeypatch.setattr("sklearn_subanneal.report.distributions.MOST_ROWS", 20)
+    cells = {"real": 1.5, "categorical": "x", "datetime": pd.Timestamp("2021-03-04"), "count": 3}
+    frame = pd.DataFrame({"a": [cells[kind] if row % 9 == 4 else None for row in range(60)], "b": np.arange(60.0)})
+    source = SimpleNamespace(frame=frame, feature_types={"a": kind, "b": "real"})
+    model = SimpleNamespace(column_labels_=np.array([0, 0]), first_parts_=np.array([0, 1]))
+    view = ViewSummary(0, ["a", "b"], ["a", "b"], np.repeat([0, 1], 30), [])
+    column, other = find_distributions(model, source, [view])
+    assert other.groups[0].n_rows == column.groups[0].n_rows == column.groups[0].n_missing == 20
+    assert column.groups[0].shares.sum() == 0.0 and not column.ticks and not column.categories
+    written = render("chart.html", column=column, chart=chart_of(column))
+    assert "<path" not in written and "<rect" not in written and "20 missing" in written
+    assert written.count('<td class="number">') == 5
 
 
 def test_commands_of_the_page_can_be_run(reported, monkeypatch, capsys):
