@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from pathlib import Path
@@ -37,6 +38,10 @@ def impute_table(given: argparse.Namespace) -> int:
     if given.model is not None:
         refuse_fit_options(given, command_parser().parse_args(["impute", "table", "output"]))
     outputs = _outputs(given.output, given.draws)
+    if given.uncertainty is not None and _place(given.uncertainty) in map(_place, outputs):
+        raise ValueError(
+            f"--uncertainty names {given.uncertainty}, where the completed table is written: name another file"
+        )
     for path in (*outputs, *([given.uncertainty] if given.uncertainty else [])):
         check_output(path, given.force)
     if given.model is None:
@@ -69,6 +74,11 @@ def _outputs(output: Path, n_draws: int | None) -> list[Path]:
         return [output]
     name, dot, suffixes = output.name.partition(".")
     return [output.with_name(f"{name}-{draw}{dot}{suffixes}") for draw in range(1, n_draws + 1)]
+
+
+def _place(path: Path) -> str:
+    """What is equal for two names of one file."""
+    return os.path.normcase(path.resolve())
 
 
 def _fitted(given, say):
