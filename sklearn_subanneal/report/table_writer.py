@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sklearn_subanneal.report.json_writer import write_json
 from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
 
@@ -80,8 +81,7 @@ def write_table(table: pd.DataFrame, path: Path, raw: bool = False) -> Path:
             table = table if raw else marked_table(table)
             table.to_csv(path, index=False, sep="," if suffix == ".csv" else "\t")
         elif suffix in (".json", ".jsonl"):
-            lines = suffix == ".jsonl"
-            table.to_json(path, orient="records", lines=lines, date_format="iso", force_ascii=False)
+            write_json(table, path, lines=suffix == ".jsonl")
         elif suffix in (".xlsx", ".ods"):
             (table if raw else marked_table(_without_zones(table))).to_excel(path, index=False)
         elif suffix == ".dta":
