@@ -39,7 +39,10 @@ def sample_rows(given: argparse.Namespace) -> int:
     rows = with_columns(rows, {name: rounded_numbers(own, ranges.get(name, 0.0)) for name, own in numbers.items()})
     rows = with_clock_times(rows, folder.types.spelling)
     if given.output is None:
-        (rows if given.raw else marked_table(rows)).to_csv(sys.stdout, index=False)
+        if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
+            # A file or another program gets what a file would have, whatever consoles write here.
+            sys.stdout.reconfigure(encoding="utf-8")
+        (rows if given.raw else marked_table(rows)).to_csv(sys.stdout, index=False, lineterminator="\n")
     else:
         speaker(given)(f"Wrote {counted(given.n_rows, 'row')}: {write_table(rows, given.output, given.raw)}")
     return 0
