@@ -105,11 +105,9 @@ def completed_table(
 
 def _completed(series: pd.Series, values: pd.Series, missing: np.ndarray, ranges: Mapping[str, float]) -> pd.Series:
     """A column with its missing cells imputed: numbers to some digits, whole ones without decimals."""
-    if series.dtype.kind == "M" and getattr(series.dtype, "tz", None) is None:
+    if series.dtype.kind == "M":
         # As objects, days would be written with the time of midnight.
-        days = series.to_numpy(copy=True)
-        days[missing] = values[missing].to_numpy(days.dtype)
-        return type(series)(days, series.index)
+        return series.mask(missing, values.astype(series.dtype).set_axis(series.index))
     cells = np.array(series, object)
     if series.dtype.kind in "iuf":
         seen, guessed = series[~missing].to_numpy(), values[missing].to_numpy(np.float64)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from sklearn_subanneal.files import read_table_file
+from sklearn_subanneal.report.imputation import completed_table
 from sklearn_subanneal.report.table_writer import write_table
 
 
@@ -51,3 +52,23 @@ def test_json_of_cells_of_all_types(tmp_path):
     assert json.loads(path.read_text(encoding="utf-8")) == [first, other]
     assert lines_of(write_table(table, tmp_path / "t.jsonl")) == [first, other]
     assert write_table(table.head(0), tmp_path / "empty.json").read_text() == "[]\n"
+
+
+@pytest.mark.parametrize("raw", [False, True], ids=["marked", "raw"])
+@pytest.mark.parametrize(("suffix", "module"), [("xlsx", "openpyxl"), ("ods", "odf"), ("dta", "pandas")])
+@pytest.mark.parametrize("are_objects", [False, True], ids=["dtype", "objects"])
+def test_dates_with_a_zone_where_there_are_none(tmp_path, suffix, module, raw, are_objects):
+    """They are those of the clocks of the zone."""
+    pytest.importorskip(module)
+    seen = pd.Series(pd.to_datetime(["2021-01-01 10:00", None, "2021-07-03 11:30"])).dt.tz_localize("Europe/Berlin")
+    X = pd.DataFrame({"start": seen, "a": [1.0, 2.0, 3.0]})
+    filled = X.fillna({"start": pd.Timestamp("2021-02-01 12:00", tz="Europe/Berlin")})
+    table = completed_table(X, X, filled)
+    assert table["start"].dtype == seen.dtype
+    table = table.astype({"start": object}) if are_objects else table
+    path = write_table(table, tmp_path / f"t.{suffix}", raw)
+    read = pd.read_stata(path) if suffix == "dta" else pd.read_excel(path)
+    assert read["start"].tolist() == [
+        pd.Timestamp(own) for own in ("2021-01-01 10", "2021-02-01 12", "2021-07-03 11:30")
+    ]
+    assert read["a"].tolist() == [1.0, 2.0, 3.0]
