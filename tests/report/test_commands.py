@@ -325,7 +325,7 @@ def test_questions_are_taken_apart():
     assert Question.of("kind == 'given' given `a given` == 2") == Question(
         "probability", "kind == 'given'", "`a given` == 2"
     )
-    assert Question.of("median of income") == Question("quantiles", "income")
+    assert Question.of("median of income") == Question("quantiles", "income", levels=(0.5,))
     assert given_cells("a == 'x and y' and `b c` = -2.5 and d == true") == {"a": "x and y", "b c": -2.5, "d": True}
     for event in ("a > 3", "a == b", "a == [1]", "a == __import__('os')", "a == 1 or b == 2", "a == 1 and a == 2"):
         assert given_cells(event) is None
