@@ -12,6 +12,7 @@ import numpy as np
 from sklearn_subanneal.estimators._judged_table import JudgedTable
 from sklearn_subanneal.report.clusters import columns_of_view
 from sklearn_subanneal.report.column_types import brief
+from sklearn_subanneal.report.number_digits import DIGITS_OF_DIFFERENCE, decimals_of
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.tables.series import pandas_series
 
@@ -153,9 +154,10 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int,
         if excess[i, j] > 0.0
     ]
     at = sorted(candidates, key=lambda cell: -excess[cell])[:most]
+    expected = _expected(table, [(int(rows[i]), j) for i, j in at])
     cells_found = [
-        AnomalousCell(int(rows[i]), names[j], brief(X.iat[rows[i], j]), text, float(excess[i, j]))
-        for (i, j), text in zip(at, _expected(table, [(rows[i], j) for i, j in at]), strict=True)
+        AnomalousCell(row, names[j], brief(X.iat[row, j], decimals), text, float(excess[i, j]))
+        for (i, j), (row, decimals, text) in zip(at, expected, strict=True)
     ]
     singletons = _singletons(model)
     return Anomalies(rows_found, cells_found, len(rows), singletons[:most], len(singletons))
@@ -196,21 +198,23 @@ def _median(column: np.ndarray) -> float:
     return float(np.median(seen)) if len(seen) else 0.0
 
 
-def _expected(table: JudgedTable, at: list[tuple[int, int]]) -> list[str]:
-    """The prediction of each of these cells, (row, column), from the rest of its row, as text."""
-    texts, columns = {}, table.model._table.columns
+def _expected(table: JudgedTable, at: list[tuple[int, int]]) -> list[tuple[int, int, str]]:
+    """The row of each of these cells, (row, column), and what the rest of it lets expect: its decimals, and a text."""
+    found, columns = {}, table.model._table.columns
     for j in {j for _, j in at}:
         rows = [i for i, column in at if column == j]
         values, uncertainty = table.expected(np.array(rows), j)
         for i, value, spread in zip(rows, pandas_series(columns[j], values), uncertainty, strict=True):
-            texts[i, j] = prediction_text(value, spread, columns[j].kind)
-    return [texts[cell] for cell in at]
+            decimals = decimals_of(spread, DIGITS_OF_DIFFERENCE)
+            found[i, j] = i, decimals, prediction_text(value, spread, columns[j].kind)
+    return [found[cell] for cell in at]
 
 
 def prediction_text(value, uncertainty: float, kind: str) -> str:
     """A predicted value with its standard deviation, or a predicted category with its probability."""
     if kind in ("real", "count", "cyclic", "semicontinuous", "skewed"):
-        return f"{brief(value)} ± {brief(float(f'{uncertainty:.2g}'))}"
+        shown = brief(value, decimals_of(uncertainty, DIGITS_OF_DIFFERENCE))
+        return f"{shown} ± {brief(float(f'{uncertainty:.2g}'))}"
     if kind == "datetime":
         return f"{brief(value)} ± {brief(float(f'{uncertainty:.2g}'))} days"
     return f"{brief(value)} ({1.0 - uncertainty:.0%})"

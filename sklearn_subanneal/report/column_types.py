@@ -15,7 +15,7 @@ from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.report.column_values import ColumnValues
 from sklearn_subanneal.report.declared_column import unsuitable
 from sklearn_subanneal.report.declared_type import CYCLIC, DeclaredType
-from sklearn_subanneal.report.number_digits import LARGEST_IN_FULL, decimals_of
+from sklearn_subanneal.report.number_digits import DIGITS_SHOWN, LARGEST_IN_FULL, decimals_of
 from sklearn_subanneal.report.text_levels import ORDINAL, levels_of, order_remedy
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.chosen_type import AUTO
@@ -246,7 +246,8 @@ def _values(seen: pd.Series) -> str:
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(seen) and not pd.api.types.is_bool_dtype(seen) and len(seen):
-        return f"{brief(seen.min())} to {brief(seen.max())}"
+        decimals = decimals_of(float(seen.max()) - float(seen.min()), DIGITS_SHOWN)
+        return f"{brief(seen.min(), decimals)} to {brief(seen.max(), decimals)}"
     counts = seen.astype(str).value_counts()
     # Values may contain commas.
     return "; ".join(counts.index[:3]) + ("; ..." if len(counts) > 3 else "")

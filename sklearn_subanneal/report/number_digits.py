@@ -10,8 +10,8 @@ import numpy as np
 # What a model made is written to so many digits of its own, or to so many of the spread of its column if these are
 # more: it has no more to say.
 DIGITS, DIGITS_OF_SPREAD = 6, 5
-# For readers, so many digits of the spread are enough.
-DIGITS_SHOWN = 3
+# For readers, so many digits of the spread are enough, and of the difference of two numbers.
+DIGITS_SHOWN, DIGITS_OF_DIFFERENCE = 3, 2
 # Beyond these, floating-point numbers have no digits after the point, and a whole number is not written in full.
 LARGEST_IN_FULL = 1e15
 
