@@ -53,8 +53,10 @@ def fill_labels_of_views(
             fill_labels([own[v]], [models[j] for j in draw.members(v)], [view], arrays, absent)
 
 
-def judge_training_rows(judge: Callable[..., np.ndarray], seen: SeenRows, absent: np.ndarray) -> np.ndarray:
-    """Values of all rows of the training table, in which rows that are in no draw count as new.
+def judge_training_rows(
+    judge: Callable[..., np.ndarray], seen: SeenRows, absent: np.ndarray, rows: np.ndarray | None = None
+) -> np.ndarray:
+    """Values of rows of the training table, in which rows that are in no draw count as new.
 
     Parameters
     ----------
@@ -64,10 +66,13 @@ def judge_training_rows(judge: Callable[..., np.ndarray], seen: SeenRows, absent
         All rows of the training table.
     absent : ndarray of int
         The rows that are in no draw.
+    rows : ndarray of int, default=None
+        Those that are judged; None: all.
     """
     if not absent.size:
-        return judge(slice(None), seen)
-    present = np.delete(np.arange(seen.labels[0].shape[1]), absent)
-    values = judge(slice(None))
-    values[present] = judge(present, seen.take(present))
+        return judge(slice(None), seen) if rows is None else judge(rows, seen.take(rows))
+    rows = np.arange(seen.labels[0].shape[1]) if rows is None else rows
+    present = np.flatnonzero(~np.isin(rows, absent))
+    values = judge(rows)
+    values[present] = judge(rows[present], seen.take(rows[present]))
     return values

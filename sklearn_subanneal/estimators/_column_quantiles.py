@@ -63,6 +63,11 @@ def quantiles_by_events(
         places = np.searchsorted(below, levels * below[-1] * (1.0 - 1e-12))
         values = column.categories[order[np.minimum(places, len(order) - 1)]]
         return values.astype(column.dtype) if column.dtype in ("int64", "float64") else values
+    if column.kind == "datetime":
+        raise ValueError(
+            f"Column {column.name!r} is datetime, modelled by several parts, and has no quantiles here: for questions "
+            "about it, fit with the numbers of days as a column of reals."
+        )
     if column.kind not in ("count", "semicontinuous"):
         raise ValueError(
             f"Column {column.name!r} is {column.kind}, and such columns have no quantiles here: ask for probabilities "

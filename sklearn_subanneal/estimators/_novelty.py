@@ -54,8 +54,7 @@ class NoveltyQueries:
         arrays = self._encode(X, scored=True)
 
         def judge(rows=slice(None), known=None):
-            cells = [array[rows] for array in arrays]
-            return _parts.surprisal_of_columns(self._table, self._models, self._flat_draws(), cells, known)
+            return self._surprisal_of([array[rows] for array in arrays], known)
 
         return self._judged(judge, arrays, seen)
 
@@ -114,12 +113,7 @@ class NoveltyQueries:
 
         def judge(rows=slice(None), training=None):
             def score(cells):
-                cells = [array[rows] for array in cells]
-                if training is None:
-                    with self._average() as average:
-                        return average.score(cells)
-                own = [array[rows] for array in arrays]
-                return score_seen_rows(self._models, self._flat_draws(), training, own, cells)
+                return self._score_of([array[rows] for array in arrays], [array[rows] for array in cells], training)
 
             return score(known) - score(both) if evidence else -score(asked)
 
@@ -161,6 +155,17 @@ class NoveltyQueries:
             checked_integer("n_rows", n_rows, otherwise="None or ")
         novelty = self.novelty(X, columns, given, seen=seen)
         return ranked_rows(X, np.argsort(-novelty, kind="stable")[:n_rows], {"novelty": novelty})
+
+    def _surprisal_of(self, cells, training):
+        """Of the cells of rows that are new or, with their places in the draws, of the training table."""
+        return _parts.surprisal_of_columns(self._table, self._models, self._flat_draws(), cells, training)
+
+    def _score_of(self, cells, asked, training):
+        """Log density of the cells that are asked for, of rows that are new or of the training table."""
+        if training is None:
+            with self._average() as average:
+                return average.score(asked)
+        return score_seen_rows(self._models, self._flat_draws(), training, cells, asked)
 
     def _judged(self, judge, arrays, seen):
         if not self._are_seen(arrays, seen):

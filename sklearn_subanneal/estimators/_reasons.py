@@ -122,15 +122,9 @@ def _expected(model, cells, j, known, exact):
         values = whole_cells(source, [cells[p] for p in at])
         spread = np.zeros(len(values))
     else:
-        used = model._average()
-        if known is not None:
-            seen = known.seen.take(known.places(cells))
-            used = nullcontext(left_out(model._models, model._flat_draws(), seen, cells))
-        with used as average:
-            filled, spreads = _parts.filled_parts(table, average, without(cells, at), known is not None, columns=at)
-        own = [filled[p] for p in at[: len(source.own_parts)]]
-        values = source.joined(own, np.ones(len(own[0]), bool), [spreads[p] for p in at])
-        spread = spreads[at[0]]
+        values, spread = expected_cells(
+            model, cells, j, None if known is None else known.seen.take(known.places(cells))
+        )
     if column.derivation is not None:
         function = column.derivation.function
         spread, values = function.deviations(values, spread), function.forward(values)
@@ -143,6 +137,29 @@ def _expected(model, cells, j, known, exact):
     with np.errstate(over="ignore"):
         low, high = np.clip([values - half, values + half], -LARGEST_CELL, LARGEST_CELL)
     return list(zip(values.tolist(), low.tolist(), high.tolist(), strict=True))
+
+
+def expected_cells(model, cells, column, seen):
+    """Typed cells of a column, or of the one of which it is a function, given the other cells, and their uncertainty.
+
+    Parameters
+    ----------
+    model : CrossCat
+    cells : list of ndarray of shape (n_rows,)
+        Typed cells, those of the column among them.
+    column : int
+    seen : SeenRows or None
+        The rows as the draws have them, each of which is predicted by the others; None: they are new.
+    """
+    table = model._table
+    source, at = table.modelled(column), table.places[column]
+    used = model._average()
+    if seen is not None:
+        used = nullcontext(left_out(model._models, model._flat_draws(), seen, cells))
+    with used as average:
+        filled, spreads = _parts.filled_parts(table, average, without(cells, at), seen is not None, columns=at)
+    own = [filled[p] for p in at[: len(source.own_parts)]]
+    return source.joined(own, np.ones(len(own[0]), bool), [spreads[p] for p in at]), spreads[at[0]]
 
 
 def _cell(X, row, j):

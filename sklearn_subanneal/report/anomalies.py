@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sklearn_subanneal.estimators._judged_table import JudgedTable
 from sklearn_subanneal.report.clusters import columns_of_view
 from sklearn_subanneal.report.column_types import brief
-from sklearn_subanneal.report.replaced_columns import with_columns
+from sklearn_subanneal.report.number_digits import DIGITS_OF_DIFFERENCE, decimals_of
 from sklearn_subanneal.report.source import Source
+from sklearn_subanneal.tables.series import pandas_series
 
 if TYPE_CHECKING:
     from sklearn_subanneal.estimators import CrossCat
@@ -100,8 +102,7 @@ class Anomalies:
 
 # Cells listed for a row, and for a column: without a limit one column could fill the list of cells.
 CELLS_A_ROW = CELLS_A_COLUMN = 3
-# Where time is limited, one row in so many is scored on trial, to see how many can be in this share of the time left:
-# the rows of a whole table are left out when they are scored, which takes longer.
+# Where time is limited, one row in so many is scored on trial, to see how many can be in this share of the time left.
 TRIAL, SHARE_OF_TIME = 32, 0.5
 
 
@@ -129,8 +130,9 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int,
     Anomalies
     """
     names = list(source.feature_types)
-    rows, surprisal, novelty = _scored(model, source, most_scored, deadline)
-    X = source.X.iloc[rows]
+    X = source.X
+    table = JudgedTable.of(model, X)
+    rows, surprisal, novelty = _scored(table, most_scored, deadline)
     medians = np.array([_median(column) for column in surprisal.T])
     excess = np.nan_to_num(surprisal - medians, nan=-np.inf)
     # Of columns that are functions of one another, the one that is modelled is odd.
@@ -152,26 +154,23 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int,
         if excess[i, j] > 0.0
     ]
     at = sorted(candidates, key=lambda cell: -excess[cell])[:most]
-    expected = _expected(model, X, at, source.feature_types)
+    expected = _expected(table, [(int(rows[i]), j) for i, j in at])
     cells_found = [
-        AnomalousCell(int(rows[i]), names[j], brief(X.iloc[i, j]), text, float(excess[i, j]))
-        for (i, j), text in zip(at, expected, strict=True)
+        AnomalousCell(row, names[j], brief(X.iat[row, j], decimals), text, float(excess[i, j]))
+        for (i, j), (row, decimals, text) in zip(at, expected, strict=True)
     ]
     singletons = _singletons(model)
     return Anomalies(rows_found, cells_found, len(rows), singletons[:most], len(singletons))
 
 
-def _scored(
-    model: CrossCat, source: Source, most_scored: int, deadline: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _scored(table: JudgedTable, most_scored: int, deadline: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows, evenly spaced, the surprisal of their cells, and their novelty."""
 
     def score(n):
         rows = np.arange(n) * n_rows // n
-        X = source.X.iloc[rows]
-        return rows, model.surprisal(X), model.novelty(X)
+        return rows, table.surprisal(rows), table.novelty(rows)
 
-    n_rows = len(source.frame)
+    n_rows = len(table.arrays[0])
     most = min(n_rows, most_scored)
     if deadline == inf:
         return score(most)
@@ -199,27 +198,23 @@ def _median(column: np.ndarray) -> float:
     return float(np.median(seen)) if len(seen) else 0.0
 
 
-def _expected(model: CrossCat, X, at: list[tuple[int, int]], kinds: dict[str, str]) -> list[str]:
-    """The prediction of each of these cells from the rest of its row, as text."""
-    if not at:
-        return []
-    blanked, parts = X.iloc[[i for i, _ in at]].reset_index(drop=True), model.first_parts_
-    for place, j in enumerate(j for _, j in at):
-        gap = np.arange(len(blanked)) == place
-        # With functions of the column, which say what it is.
-        for k in np.flatnonzero(parts == parts[j]):
-            blanked = with_columns(blanked, {blanked.columns[k]: blanked.iloc[:, k].mask(gap)})
-    filled, uncertainty = model.impute(blanked, return_uncertainty=True)
-    return [
-        prediction_text(filled.iloc[place, j], uncertainty[place, j], kinds[X.columns[j]])
-        for place, (_, j) in enumerate(at)
-    ]
+def _expected(table: JudgedTable, at: list[tuple[int, int]]) -> list[tuple[int, int, str]]:
+    """The row of each of these cells, (row, column), and what the rest of it lets expect: its decimals, and a text."""
+    found, columns = {}, table.model._table.columns
+    for j in {j for _, j in at}:
+        rows = [i for i, column in at if column == j]
+        values, uncertainty = table.expected(np.array(rows), j)
+        for i, value, spread in zip(rows, pandas_series(columns[j], values), uncertainty, strict=True):
+            decimals = decimals_of(spread, DIGITS_OF_DIFFERENCE)
+            found[i, j] = i, decimals, prediction_text(value, spread, columns[j].kind)
+    return [found[cell] for cell in at]
 
 
 def prediction_text(value, uncertainty: float, kind: str) -> str:
     """A predicted value with its standard deviation, or a predicted category with its probability."""
     if kind in ("real", "count", "cyclic", "semicontinuous", "skewed"):
-        return f"{brief(value)} ± {brief(float(f'{uncertainty:.2g}'))}"
+        shown = brief(value, decimals_of(uncertainty, DIGITS_OF_DIFFERENCE))
+        return f"{shown} ± {brief(float(f'{uncertainty:.2g}'))}"
     if kind == "datetime":
         return f"{brief(value)} ± {brief(float(f'{uncertainty:.2g}'))} days"
     return f"{brief(value)} ({1.0 - uncertainty:.0%})"

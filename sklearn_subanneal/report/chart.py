@@ -89,7 +89,7 @@ def chart_of(column: Distribution) -> Chart:
         (_short(LEFT + span * at), text, "start" if at == 0.0 else "end" if at == 1.0 else "middle")
         for at, text in column.ticks
     ]
-    what = "Histograms" if column.ticks else "Shares of the categories"
+    what = "Shares of the categories" if column.categories else "Histograms"
     by = f" in {len(rows) - 1} groups of rows and in all rows" if len(rows) > 1 else ""
     return Chart(below + (AXIS if ticks else 0), rows, ticks, f"{what} of {column.name}{by}; the numbers are below")
 

@@ -37,6 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     status : int
         0; 1 if ``check`` found something; 2 after an error; 130 after an interrupt.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # Names that the encoding of a console does not have are written with backslashes, and do not end a command.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     given = command_parser().parse_args(arguments)
     try:
         # Imported here, so that --help is fast.

@@ -14,6 +14,9 @@ from sklearn_subanneal.tables.spelling import DURATION, TIME_OF_DAY
 if TYPE_CHECKING:
     import pandas as pd
 
+# Texts have nanoseconds at most; hours as floating-point numbers have a few hundredths of these.
+MOST_DECIMALS, EXACT = 9, 1e-10
+
 
 def with_clock_times(
     table: pd.DataFrame, meanings: Mapping[str, str], observed: pd.DataFrame | None = None
@@ -26,8 +29,9 @@ def with_clock_times(
     meanings : mapping of str to str
         What numbers are, by column, as of :class:`~sklearn_subanneal.tables.spelling.Spelling`.
     observed : DataFrame or None, default=None
-        The same columns before they were filled: where all of these are whole minutes, others are rounded to such.
-        Durations stay seconds if there is none, or if these have fractions.
+        The same columns before they were filled, whose cells stay as they are: where all of these are whole minutes,
+        others are rounded to such, and else to seconds. Durations stay seconds if there is none, or if these have
+        fractions.
 
     Returns
     -------
@@ -41,12 +45,23 @@ def with_clock_times(
             continue
         unit = HOUR if meaning == TIME_OF_DAY else 1.0
         seconds = unit * pd.to_numeric(table[name]).to_numpy(np.float64)
-        seen = np.empty(0) if observed is None else unit * observed[name].dropna().to_numpy(np.float64)
-        if meaning == DURATION and (not len(seen) or np.any(seen != np.rint(seen))):
+        is_seen = np.zeros(len(table), bool) if observed is None else observed[name].notna().to_numpy()
+        seen = np.empty(0) if observed is None else unit * observed[name].to_numpy(np.float64, na_value=np.nan)[is_seen]
+        decimals = _decimals(seen)
+        if meaning == DURATION and (not len(seen) or decimals):
             continue
-        step = 1.0 if np.any(np.rint(seen) % 60.0) else 60.0
+        step = 1.0 if decimals or np.any(np.rint(seen) % 60.0) else 60.0
         seconds = np.rint(seconds / step) * step
+        seconds[is_seen] = seen
         if meaning == TIME_OF_DAY:
             seconds = seconds % DAY
-        out[name] = pd.Series(clock_texts(seconds.tolist()), table.index, dtype=object)
+        out[name] = pd.Series(clock_texts(seconds.tolist(), decimals), table.index, dtype=object)
     return with_columns(table, out)
+
+
+def _decimals(seconds: np.ndarray) -> int:
+    """The decimals that seconds have, up to those of nanoseconds."""
+    for decimals in range(MOST_DECIMALS):
+        if np.all(np.abs(seconds - np.round(seconds, decimals)) < EXACT):
+            return decimals
+    return MOST_DECIMALS

@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_subanneal.columns.atom_split import AtomSplit
 from sklearn_subanneal.report.column_types import brief
+from sklearn_subanneal.report.number_digits import DIGITS_OF_DIFFERENCE, decimals_of
 from sklearn_subanneal.report.source import Source
 
 if TYPE_CHECKING:
@@ -183,7 +184,8 @@ def _trait(series, kind: str, inside: np.ndarray) -> Trait | None:
         one, other, spread = values[here].mean(), values[elsewhere].mean(), values[seen].std()
         if not spread > 0.0:
             return None
-        return Trait(f"{series.name} is {brief(one)} on average, elsewhere {brief(other)}", (one - other) / spread)
+        texts = [brief(mean, decimals_of(one - other, DIGITS_OF_DIFFERENCE)) for mean in (one, other)]
+        return Trait(f"{series.name} is {texts[0]} on average, elsewhere {texts[1]}", (one - other) / spread)
     if kind == "cyclic":
         # Its mean depends on the origin of the period.
         return None

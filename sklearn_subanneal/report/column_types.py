@@ -15,6 +15,7 @@ from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.report.column_values import ColumnValues
 from sklearn_subanneal.report.declared_column import unsuitable
 from sklearn_subanneal.report.declared_type import CYCLIC, DeclaredType
+from sklearn_subanneal.report.number_digits import DIGITS_SHOWN, LARGEST_IN_FULL, decimals_of
 from sklearn_subanneal.report.text_levels import ORDINAL, levels_of, order_remedy
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.chosen_type import AUTO
@@ -245,7 +246,8 @@ def _values(seen: pd.Series) -> str:
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(seen) and not pd.api.types.is_bool_dtype(seen) and len(seen):
-        return f"{brief(seen.min())} to {brief(seen.max())}"
+        decimals = decimals_of(float(seen.max()) - float(seen.min()), DIGITS_SHOWN)
+        return f"{brief(seen.min(), decimals)} to {brief(seen.max(), decimals)}"
     counts = seen.astype(str).value_counts()
     # Values may contain commas.
     return "; ".join(counts.index[:3]) + ("; ..." if len(counts) > 3 else "")
@@ -258,11 +260,23 @@ def _hashable(seen: pd.Series) -> pd.Series:
     return seen
 
 
-def brief(value) -> str:
-    """A value as text, with about four digits of a number."""
+def brief(value, decimals: int = 0) -> str:
+    """A value as text, with about four digits of a number, and at least so many decimals if these are not zeros.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.report.column_types import brief
+    >>> brief(3.14159), brief(12345.678), brief(9999.6), brief(2459009.125, 2), brief(1e-7), brief("x")
+    ('3.142', '12,346', '10,000', '2,459,009.12', '1e-07', 'x')
+    """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         return str(value)
     size = abs(value)
-    if size < 1e15 and value == int(value):
+    if size < LARGEST_IN_FULL and value == int(value):
         return f"{int(value):,}" if size >= 1e4 else str(int(value))
-    return f"{value:,.0f}" if 1e4 <= size < 1e15 else f"{value:.4g}"
+    if not 1e-4 <= size < LARGEST_IN_FULL:
+        return f"{value:.4g}"
+    decimals = max(decimals, decimals_of(size, 4), 0)
+    comma = "," if round(size, decimals) >= 1e4 else ""
+    text = f"{value:{comma}.{decimals}f}"
+    return text.rstrip("0").removesuffix(".") if decimals else text

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sklearn_subanneal.report.clusters import ViewSummary
 from sklearn_subanneal.report.column_types import brief
+from sklearn_subanneal.report.number_digits import DIGITS_SHOWN, decimals_of
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.report.text_levels import levels_of
 
@@ -25,6 +28,8 @@ MOST_ROWS = 20_000
 TAIL = 0.005
 # A skewed column whose largest number is so many medians has an axis that is compressed.
 FAR = 10.0
+# Moments of so few days have times of day, those within so many hours seconds.
+FEW_DAYS, SHORT = 3, 1
 NUMBERS = {"real", "skewed", "semicontinuous", "count", "cyclic", "ordinal"}
 OTHERS, ALL = "others", "all rows"
 
@@ -119,6 +124,8 @@ def _distribution(series: pd.Series, kind: str, view: int, masks) -> Distributio
         return _of_numbers(series.name, kind, view, masks, _seconds(series))
     if kind in NUMBERS and series.dtype.kind in "iuf":
         return _of_numbers(series.name, kind, view, masks, series.to_numpy(np.float64, na_value=np.nan))
+    if not seen.any():
+        return _empty(series.name, kind, view, masks, seen)
     codes, categories = series.factorize()
     names, counts = list(map(brief, categories)), np.bincount(codes[seen], minlength=len(categories))
     # Grades and yes or no keep their order, other categories are sorted by frequency.
@@ -139,6 +146,8 @@ def _distribution(series: pd.Series, kind: str, view: int, masks) -> Distributio
 
 def _of_numbers(name, kind: str, view: int, masks, values: np.ndarray) -> Distribution:
     seen = np.isfinite(values)
+    if not seen.any():
+        return _empty(name, kind, view, masks, seen)
     observed = values[seen]
     distinct, median = np.unique(observed), np.median(observed)
     is_compressed = kind == "skewed" and distinct[0] >= 0.0 and distinct[-1] > FAR * median > 0.0
@@ -157,13 +166,21 @@ def _of_numbers(name, kind: str, view: int, masks, values: np.ndarray) -> Distri
         place = np.where(seen, np.clip((np.where(seen, moved, low) - low) / width * n_bins, 0, n_bins - 1), 0)
         at = [(position, low + width * position) for position in (0.0, 0.5, 1.0)]
         ticks = [(position, np.expm1(number) * median if is_compressed else number) for position, number in at]
-    as_text = _date if kind == "datetime" else _three_digits
+    span = ticks[-1][1] - ticks[0][1]
+    as_text = _moment_text(observed) if kind == "datetime" else partial(_number_text, decimals_of(span, DIGITS_SHOWN))
     groups = [
         _counted(group, rows, seen, place.astype(int), n_bins, _quartiles(values[rows & seen], as_text))
         for group, rows in masks
     ]
     ticks = [(position, as_text(number)) for position, number in ticks]
     return Distribution(str(name), kind, view, groups, [], ticks, is_compressed)
+
+
+def _empty(name, kind: str, view: int, masks, seen: np.ndarray) -> Distribution:
+    """Of a column that has no cell in the rows that are counted, since few of its cells are observed."""
+    nowhere, nothing = np.zeros(len(seen), int), _quartiles(np.empty(0), brief)
+    groups = [_counted(group, rows, seen, nowhere, 1, nothing) for group, rows in masks]
+    return Distribution(str(name), kind, view, groups, [], [])
 
 
 def _counted(name, rows, seen, place, n_places, quartiles=()) -> GroupCells:
@@ -181,18 +198,28 @@ def _some(n: int) -> list[int]:
 
 
 def _seconds(series: pd.Series) -> np.ndarray:
-    """Times as seconds since 1970, NaN where missing."""
+    """Times as seconds since 1970 on the clocks of their zone, NaN where missing."""
     import pandas as pd
 
+    if getattr(series.dtype, "tz", None) is not None:
+        series = series.dt.tz_localize(None)
     times = pd.to_datetime(series, errors="coerce", utc=True)
     return (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds().to_numpy()
 
 
-def _three_digits(number: float) -> str:
-    return brief(float(f"{number:.3g}"))
+def _number_text(decimals: int, number: float) -> str:
+    """A number with three digits of its own, and at least so many decimals; whole digits stay."""
+    return brief(round(float(number), max(decimals, decimals_of(number, DIGITS_SHOWN), 0)), decimals)
 
 
-def _date(seconds: float) -> str:
+def _moment_text(seconds: np.ndarray) -> Callable[[float], str]:
+    """How moments are written: by their day, or if all are of one day, or of few, also by their time."""
     import pandas as pd
 
-    return pd.Timestamp(seconds, unit="s").strftime("%Y-%m-%d")
+    first, last = (pd.Timestamp(end, unit="s") for end in (seconds.min(), seconds.max()))
+    is_short = last - first < pd.Timedelta(hours=SHORT)
+    if first.date() == last.date():
+        pattern = "%H:%M:%S" if is_short else "%H:%M"
+    else:
+        pattern = "%m-%d %H:%M" if last - first < pd.Timedelta(days=FEW_DAYS) else "%Y-%m-%d"
+    return lambda moment: pd.Timestamp(round(float(moment)), unit="s").strftime(pattern)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_subanneal.estimators import BayesianImputer
+from sklearn_subanneal.report.number_digits import rounded_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
 
 # Larger numbers are no int64.
 MOST_OF_INTEGERS = 2.0**63
+NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,13 @@ class Imputation:
     missing: np.ndarray
 
 
-def impute_missing(model: CrossCat, frame: pd.DataFrame, X: pd.DataFrame, refine: bool = False) -> Imputation:
+def impute_missing(
+    model: CrossCat,
+    frame: pd.DataFrame,
+    X: pd.DataFrame,
+    refine: bool = False,
+    ranges: Mapping[str, float] = NOTHING,
+) -> Imputation:
     """Impute the missing cells of the modelled columns.
 
     Parameters
@@ -55,6 +65,8 @@ def impute_missing(model: CrossCat, frame: pd.DataFrame, X: pd.DataFrame, refine
     refine : bool, default=False
         Whether to impute as :class:`~sklearn_subanneal.BayesianImputer`: X must be the table to which the model was
         fitted. It takes up to as long as the fit.
+    ranges : mapping of str to float
+        As of :func:`completed_table`.
 
     Returns
     -------
@@ -64,11 +76,13 @@ def impute_missing(model: CrossCat, frame: pd.DataFrame, X: pd.DataFrame, refine
 
     imputer = BayesianImputer(FrozenEstimator(model)).fit(X) if refine and X.isna().any(axis=None) else model
     values, uncertainty = imputer.impute(X, return_uncertainty=True)
-    table = completed_table(frame, X, values)
+    table = completed_table(frame, X, values, ranges)
     return Imputation(table, values, pd.DataFrame(uncertainty, X.index, X.columns), X.isna().to_numpy())
 
 
-def completed_table(frame: pd.DataFrame, X: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+def completed_table(
+    frame: pd.DataFrame, X: pd.DataFrame, values: pd.DataFrame, ranges: Mapping[str, float] = NOTHING
+) -> pd.DataFrame:
     """A table with its missing cells imputed; observed cells are unchanged.
 
     Parameters
@@ -79,41 +93,33 @@ def completed_table(frame: pd.DataFrame, X: pd.DataFrame, values: pd.DataFrame) 
         Those that are modelled.
     values : DataFrame
         The same columns, complete.
+    ranges : mapping of str to float
+        How far the numbers of columns are apart, by which imputed ones have digits; of other columns the observed
+        cells say it.
     """
     missing, table = X.isna().to_numpy(), frame.copy()
     for j in np.flatnonzero(missing.any(axis=0)):
-        table[X.columns[j]] = _completed(X.iloc[:, j], values.iloc[:, j], missing[:, j])
+        table[X.columns[j]] = _completed(X.iloc[:, j], values.iloc[:, j], missing[:, j], ranges)
     return table
 
 
-def _completed(series: pd.Series, values: pd.Series, missing: np.ndarray) -> pd.Series:
-    """A column with its missing cells imputed: numbers to six digits, whole ones without decimals."""
-    if series.dtype.kind == "M" and getattr(series.dtype, "tz", None) is None:
+def _completed(series: pd.Series, values: pd.Series, missing: np.ndarray, ranges: Mapping[str, float]) -> pd.Series:
+    """A column with its missing cells imputed: numbers to some digits, whole ones without decimals."""
+    if series.dtype.kind == "M":
         # As objects, days would be written with the time of midnight.
-        days = series.to_numpy(copy=True)
-        days[missing] = values[missing].to_numpy(days.dtype)
-        return type(series)(days, series.index)
+        return series.mask(missing, values.astype(series.dtype).set_axis(series.index))
     cells = np.array(series, object)
     if series.dtype.kind in "iuf":
-        seen, guessed = series[~missing].to_numpy(), six_digits(values[missing])
+        seen, guessed = series[~missing].to_numpy(), values[missing].to_numpy(np.float64)
+        rounded = rounded_numbers(guessed, ranges.get(series.name, np.ptp(seen) if len(seen) else 0.0))
+        # One of the observed numbers, which a column may have again and again, is not another one.
+        guessed = np.where(np.isin(guessed, seen), guessed, rounded)
         whole = _are_whole(seen)
         cells[~missing] = _with_integers(seen, whole)
         cells[missing] = _with_integers(guessed, _are_whole(guessed) & whole.all())
     else:
         cells[missing] = values[missing].to_numpy(object)
     return type(series)(cells, series.index, dtype=object)
-
-
-def six_digits(numbers) -> np.ndarray:
-    """Numbers to six digits: those that a model made have no more to say.
-
-    Examples
-    --------
-    >>> from sklearn_subanneal.report.imputation import six_digits
-    >>> six_digits([3.14159265, 1234567.8]).tolist()
-    [3.14159, 1234570.0]
-    """
-    return np.array([float(f"{number:.6g}") for number in numbers])
 
 
 def _are_whole(numbers: np.ndarray) -> np.ndarray:

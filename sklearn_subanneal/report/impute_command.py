@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from pathlib import Path
@@ -20,6 +21,7 @@ from sklearn_subanneal.report.given_table import (
     speaker,
 )
 from sklearn_subanneal.report.imputation import completed_table, impute_missing
+from sklearn_subanneal.report.learned_ranges import learned_ranges
 from sklearn_subanneal.report.learning import learn
 from sklearn_subanneal.report.model_folder import open_model
 from sklearn_subanneal.report.new_table import read_new_table
@@ -36,6 +38,10 @@ def impute_table(given: argparse.Namespace) -> int:
     if given.model is not None:
         refuse_fit_options(given, command_parser().parse_args(["impute", "table", "output"]))
     outputs = _outputs(given.output, given.draws)
+    if given.uncertainty is not None and _place(given.uncertainty) in map(_place, outputs):
+        raise ValueError(
+            f"--uncertainty names {given.uncertainty}, where the completed table is written: name another file"
+        )
     for path in (*outputs, *([given.uncertainty] if given.uncertainty else [])):
         check_output(path, given.force)
     if given.model is None:
@@ -43,12 +49,13 @@ def impute_table(given: argparse.Namespace) -> int:
     else:
         frame, X, model, spelling = _read(given, say)
     missing = X.isna().to_numpy()
+    ranges = learned_ranges(model)
     if given.draws is None:
-        imputed = impute_missing(model, frame, X, refine=given.model is None and given.time_limit is None)
+        imputed = impute_missing(model, frame, X, given.model is None and given.time_limit is None, ranges)
         tables, uncertainty = [imputed.table], imputed.uncertainty
     else:
         drawn = model.sample_imputations(X, given.draws, given.seed)
-        tables = [completed_table(frame, X, filled) for filled in drawn]
+        tables = [completed_table(frame, X, filled, ranges) for filled in drawn]
         uncertainty = None
     for table, path in zip(tables, outputs, strict=True):
         write_table(with_clock_times(table, spelling, X), path, given.raw)
@@ -67,6 +74,11 @@ def _outputs(output: Path, n_draws: int | None) -> list[Path]:
         return [output]
     name, dot, suffixes = output.name.partition(".")
     return [output.with_name(f"{name}-{draw}{dot}{suffixes}") for draw in range(1, n_draws + 1)]
+
+
+def _place(path: Path) -> str:
+    """What is equal for two names of one file."""
+    return os.path.normcase(path.resolve())
 
 
 def _fitted(given, say):

@@ -10,6 +10,7 @@ import numpy as np
 
 from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.mixtures.stacking import LEAST_WEIGHT
+from sklearn_subanneal.report.number_digits import DIGITS_SHOWN, decimals_of
 from sklearn_subanneal.report.types_file import NAME as FILE_OF_TYPES
 from sklearn_subanneal.report.wording import listed
 
@@ -135,13 +136,27 @@ def _event(series: pd.Series, kind: str) -> str:
     """That a column has its most frequent category, or is above its median; empty if it cannot be written."""
     name = f"`{series.name}`"
     if kind in ("real", "skewed", "count", "semicontinuous", "cyclic"):
-        return f"{name} > {float(f'{series.median():.3g}'):g}" if series.dtype.kind in "iuf" else ""
+        return f"{name} > {_threshold(series)}" if series.dtype.kind in "iuf" else ""
     value = series.mode().iloc[0]
     if isinstance(value, str):
         return f"{name} == {value!r}" if value.isprintable() else ""
     if not isinstance(value, int | float | np.number | np.bool_):
         return ""
-    return f"{name} == {float(value):g}"
+    return f"{name} == {_in_full(value)}"
+
+
+def _threshold(series: pd.Series) -> str:
+    """About the median of a column, in so many digits that it is near to its numbers."""
+    numbers = series.dropna().to_numpy(np.float64)
+    median = float(np.median(numbers))
+    decimals = max(decimals_of(np.ptp(numbers), DIGITS_SHOWN), decimals_of(median, DIGITS_SHOWN), 0)
+    return _in_full(round(median, decimals))
+
+
+def _in_full(number) -> str:
+    """A number with all of its digits, as an event has it."""
+    is_whole = isinstance(number, int | np.integer | np.bool_) or float(number).is_integer()
+    return repr(int(number)) if is_whole else repr(float(number))
 
 
 def _quoted(text: str) -> str:

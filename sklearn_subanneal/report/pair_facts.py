@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal.report.column_types import brief
+from sklearn_subanneal.report.number_digits import DIGITS_OF_DIFFERENCE, decimals_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,10 @@ def pair_fact(one: pd.Series, other: pd.Series, correlation: float) -> str:
         return ""
     if values.dtype.kind in NUMBERS and values.nunique() > 2:
         what = f"the median of {values.name} is"
-        texts = [brief(values[levels == level].median()) for level in shown]
+        medians = [values[levels == level].median() for level in shown]
+        is_number = values.dtype.kind in "iuf"
+        decimals = decimals_of(medians[0] - medians[1], DIGITS_OF_DIFFERENCE) if is_number else 0
+        texts = [brief(median, decimals) for median in medians]
     else:
         parts = [(values[levels == level].value_counts(normalize=True)) for level in shown]
         # The category whose share differs most.

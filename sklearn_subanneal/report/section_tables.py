@@ -10,6 +10,7 @@ from sklearn_subanneal.report.anomalies import prediction_text
 from sklearn_subanneal.report.clusters import ViewSummary
 from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.findings import Findings
+from sklearn_subanneal.report.number_digits import DIGITS_SHOWN, decimals_of
 from sklearn_subanneal.report.page_table import Marked, PageTable, remark_of
 from sklearn_subanneal.report.pair_facts import p_text
 from sklearn_subanneal.report.wording import listed
@@ -166,11 +167,15 @@ def filled_rows_table(found: Findings) -> PageTable | None:
     fullest, n_columns = np.argsort(-in_column, kind="stable"), int((in_column > 0).sum())
     columns = np.sort(fullest[: min(MOST_IMPUTED_COLUMNS, n_columns)])
     rows = np.flatnonzero(imputed.missing[:, columns].any(axis=1))
+    numbers = imputed.values.iloc[:, columns].select_dtypes("number")
+    decimals = {name: 0 for name in imputed.values} | {
+        name: decimals_of(float(numbers[name].max() - numbers[name].min()), DIGITS_SHOWN) for name in numbers
+    }
 
     def cell(i, j):
         column = imputed.values.columns[j]
         if not imputed.missing[i, j]:
-            return brief(imputed.table[column].iloc[i])
+            return brief(imputed.table[column].iloc[i], decimals[column])
         return Marked(prediction_text(imputed.values.iloc[i, j], imputed.uncertainty.iloc[i, j], kinds[column]))
 
     shown = rows[:MOST_IMPUTED_ROWS]

@@ -12,6 +12,7 @@ from scipy.stats import betabinom
 from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.column_types import brief
 from sklearn_subanneal.report.new_table import NewTable
+from sklearn_subanneal.report.number_digits import DIGITS_OF_DIFFERENCE, decimals_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +47,10 @@ class OddRow:
         """Its most surprising cells, with what was expected."""
         cells = []
         for own in self.reasons:
-            value, expected = _shown(own.value), _shown(own.expected)
+            # Of numbers, the ends of the interval in which the cell is expected.
+            width = own.high - own.low if isinstance(own.low, float) else 0.0
+            decimals = decimals_of(width, DIGITS_OF_DIFFERENCE)
+            value, expected = _shown(own.value, decimals), _shown(own.expected, decimals)
             cells.append(f"{own.column} is {value}" + (f", expected {expected}" if expected != value else ""))
         return "; ".join(cells)
 
@@ -144,11 +148,11 @@ def check_table(detector: CrossCatDetector, new: NewTable, level: float) -> Tabl
     return TableCheck(level, drifts, rows, n_rows, n_rows * rank / (n_training + 1.0), new_values, findings)
 
 
-def _shown(value) -> str:
+def _shown(value, decimals: int) -> str:
     """A cell as text: dates without a time of day that all have."""
     if isinstance(value, datetime.datetime | np.datetime64):
         return str(np.datetime64(value, "s")).replace("T", " ").removesuffix(" 00:00:00")
-    return brief(value)
+    return brief(value, decimals)
 
 
 def _new_values(columns, X) -> dict[str, dict]:

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sklearn_subanneal.report.json_writer import write_json
 from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
 
@@ -80,12 +81,12 @@ def write_table(table: pd.DataFrame, path: Path, raw: bool = False) -> Path:
             table = table if raw else marked_table(table)
             table.to_csv(path, index=False, sep="," if suffix == ".csv" else "\t")
         elif suffix in (".json", ".jsonl"):
-            lines = suffix == ".jsonl"
-            table.to_json(path, orient="records", lines=lines, date_format="iso", force_ascii=False)
+            write_json(table, path, lines=suffix == ".jsonl")
         elif suffix in (".xlsx", ".ods"):
-            (table if raw else marked_table(_without_zones(table))).to_excel(path, index=False)
+            table = _without_zones(table)
+            (table if raw else marked_table(table)).to_excel(path, index=False)
         elif suffix == ".dta":
-            _plain(table).to_stata(path, write_index=False, version=118)
+            _plain(_without_zones(table)).to_stata(path, write_index=False, version=118)
         else:
             getattr(_plain(table), f"to_{suffix[1:]}")(path)
     except ImportError as error:
@@ -116,6 +117,15 @@ def _plain(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_zones(table: pd.DataFrame) -> pd.DataFrame:
-    """Dates without their zone, which spreadsheets do not have."""
-    zoned = table.select_dtypes("datetimetz")
-    return with_columns(table, {name: zoned[name].dt.tz_localize(None) for name in zoned})
+    """Dates without their zone, which spreadsheets and Stata do not have: on the clocks of the zone."""
+    out = {}
+    for name, series in table.items():
+        if getattr(getattr(series, "dt", None), "tz", None) is not None:
+            out[name] = series.dt.tz_localize(None)
+        elif series.dtype.kind == "O":
+            out[name] = series.map(_without_zone)
+    return with_columns(table, out)
+
+
+def _without_zone(cell):
+    return cell.replace(tzinfo=None) if getattr(cell, "tzinfo", None) is not None else cell

@@ -81,24 +81,33 @@ def is_time_of_day(texts: list[str]) -> bool:
     return any(re.search("[ap]", text, re.IGNORECASE) or re.match(r"\s*(?:0\d|1[3-9]|2[0-3]):", text) for text in texts)
 
 
-def clock_texts(seconds: Sequence[float]) -> list[str | None]:
+def clock_texts(seconds: Sequence[float], decimals: int = 0) -> list[str | None]:
     """Seconds as hours, minutes and, unless all are whole minutes, seconds; None where missing.
+
+    Parameters
+    ----------
+    seconds : sequence of float
+    decimals : int, default=0
+        Of the seconds.
 
     Examples
     --------
     >>> from sklearn_subanneal.tables.clock_times import clock_texts
-    >>> clock_texts([25_200.0, 94_500.0, float("nan")]), clock_texts([59.7, -61.0])
-    (['07:00', '26:15', None], ['00:01:00', '-00:01:01'])
+    >>> clock_texts([25_200.0, 94_500.0, float("nan")]), clock_texts([59.7, -61.0]), clock_texts([59.7], 2)
+    (['07:00', '26:15', None], ['00:01:00', '-00:01:01'], ['00:00:59.70'])
     """
-    whole = [None if own != own else round(own) for own in seconds]
-    in_minutes = all(own is None or own % 60 == 0 for own in whole)
+    second = 10**decimals
+    whole = [None if own != own else round(own * second) for own in seconds]
+    in_minutes = all(own is None or own % (60 * second) == 0 for own in whole)
     out: list[str | None] = []
     for own in whole:
         if own is None:
             out.append(None)
             continue
-        minutes, rest = divmod(abs(own), 60)
-        text = f"{minutes // 60:02d}:{minutes % 60:02d}" + ("" if in_minutes else f":{rest:02d}")
+        minutes, rest = divmod(abs(own), 60 * second)
+        text = f"{minutes // 60:02d}:{minutes % 60:02d}"
+        if not in_minutes:
+            text += f":{rest // second:02d}" + (f".{rest % second:0{decimals}d}" if decimals else "")
         out.append(f"-{text}" if own < 0 else text)
     return out
 

@@ -89,3 +89,19 @@ def test_names_that_are_words_of_python(model):
         model.probability("class == 'class'")
     with pytest.raises(ValueError, match="event is not understood"):
         model.probability("lambda == 'a'")
+
+
+def test_dates_are_told_what_can_be_asked():
+    """Neither may events be about dates, nor may such a column be declared real; as days it may."""
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2021-01-05") + pd.to_timedelta(rng.integers(0, 300, 60), "D")
+    settings = {"n_chains": 1, "n_draws": 1, "max_sweeps": 1, "effort": 0.1, "random_state": 0}
+    X = pd.DataFrame({"day": days, "size": rng.normal(size=60)})
+    with pytest.raises(
+        ValueError, match=r"'day' is datetime.*fit with the numbers of days as a column of reals"
+    ) as refused:
+        CrossCat(**settings).fit(X).conditional_quantiles("day", [0.5])
+    assert "declare" not in str(refused.value) and "events" not in str(refused.value)
+    X["day"] = (X["day"] - pd.Timestamp(0)) / pd.Timedelta(days=1)
+    model = CrossCat(feature_types={"day": "real"}, **settings).fit(X)
+    assert X["day"].min() < model.conditional_quantiles("day", [0.5])[0] < X["day"].max()

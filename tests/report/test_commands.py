@@ -325,7 +325,7 @@ def test_questions_are_taken_apart():
     assert Question.of("kind == 'given' given `a given` == 2") == Question(
         "probability", "kind == 'given'", "`a given` == 2"
     )
-    assert Question.of("median of income") == Question("quantiles", "income")
+    assert Question.of("median of income") == Question("quantiles", "income", levels=(0.5,))
     assert given_cells("a == 'x and y' and `b c` = -2.5 and d == true") == {"a": "x and y", "b c": -2.5, "d": True}
     for event in ("a > 3", "a == b", "a == [1]", "a == __import__('os')", "a == 1 or b == 2", "a == 1 and a == 2"):
         assert given_cells(event) is None
@@ -361,6 +361,14 @@ WRONG = {
     "kind of output": (["impute", "{}/visits.csv", "{}/out.doc"], "must end in one of .csv"),
     "folder of output": (["impute", "{}/visits.csv", "{}/nowhere/out.csv"], "There is no folder"),
     "draws": (["impute", "{}/visits.csv", "{}/out.csv", "--draws", "0"], "--draws must be a positive number"),
+    "uncertainty in the place of the table": (
+        ["impute", "{}/visits.csv", "{}/out.csv", "--uncertainty", "{}/report/../out.csv", "--force"],
+        "where the completed table is written: name another file",
+    ),
+    "uncertainty in the place of a draw": (
+        ["impute", "{}/visits.csv", "{}/out.csv", "--draws", "2", "--uncertainty", "{}/out-2.csv"],
+        "/out-2.csv, where the completed table is written: name another file",
+    ),
     "rows": (["sample", "{}/report", "-n", "0"], "--rows must be a positive number"),
     "given": (["sample", "{}/report", "--given", "height > 3"], "--given must name cells"),
     "unknown category": (["sample", "{}/report", "--given", "smoker == 'perhaps'"], "perhaps"),

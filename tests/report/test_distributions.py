@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import shlex
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 from sklearn_subanneal.report import Plan, learn, read_source, write_report
 from sklearn_subanneal.report.chart import LEFT, ROW, WIDTH, chart_of
 from sklearn_subanneal.report.cli import main
-from sklearn_subanneal.report.clusters import find_views
+from sklearn_subanneal.report.clusters import ViewSummary, find_views
 from sklearn_subanneal.report.command_parser import command_parser
 from sklearn_subanneal.report.distributions import MOST_GROUPS, find_distributions
 from sklearn_subanneal.report.page_table import PageTable
@@ -92,6 +93,72 @@ def test_pictures_are_to_scale(reported):
                         heights.append(height)
                 assert height == pytest.approx(0.0, abs=0.05)
                 np.testing.assert_allclose(heights, ROW * own.shares / own.shares.max(), atol=0.06)
+
+
+@pytest.mark.parametrize("kind", ["real", "categorical", "datetime", "count"])
+def test_columns_without_a_cell_in_the_rows_that_are_counted(kind, monkeypatch):
+    """Of a table of 60 rows every third is counted, in which a sparse column has no cell."""
+    monkeypatch.setattr("sklearn_subanneal.report.distributions.MOST_ROWS", 20)
+    cells = {"real": 1.5, "categorical": "x", "datetime": pd.Timestamp("2021-03-04"), "count": 3}
+    frame = pd.DataFrame({"a": [cells[kind] if row % 9 == 4 else None for row in range(60)], "b": np.arange(60.0)})
+    source = SimpleNamespace(frame=frame, feature_types={"a": kind, "b": "real"})
+    model = SimpleNamespace(column_labels_=np.array([0, 0]), first_parts_=np.array([0, 1]))
+    view = ViewSummary(0, ["a", "b"], ["a", "b"], np.repeat([0, 1], 30), [])
+    column, other = find_distributions(model, source, [view])
+    assert other.groups[0].n_rows == column.groups[0].n_rows == column.groups[0].n_missing == 20
+    assert column.groups[0].shares.sum() == 0.0 and not column.ticks and not column.categories
+    written = render("chart.html", column=column, chart=chart_of(column))
+    assert "<path" not in written and "<rect" not in written and "20 missing" in written
+    assert written.count('<td class="number">') == 5
+
+
+DAY = pd.Timestamp("2021-06-01")
+SPREADS = {
+    "years": ("ordinal", np.arange(2014, 2022), ["2014", "2021"], ("2015.75", "2017.5", "2019.25")),
+    "a century": ("real", np.arange(1900.0, 2001.0, 5.0), ["1900", "1950", "2000"], ("1925", "1950", "1975")),
+    "Julian dates": (
+        "real", 2459000.0 + np.arange(101) / 10.0,
+        ["2,459,000.05", "2,459,005", "2,459,009.95"], ("2,459,002.5", "2,459,005", "2,459,007.5"),
+    ),
+    "temperatures": ("real", np.linspace(37.0, 37.04, 9), ["37", "37.02", "37.04"], ("37.01", "37.02", "37.03")),
+    "small amounts": (
+        "skewed", 10.0 ** np.arange(-3.0, 3.1, 0.5),
+        ["0.001", "30.7", "1000"], ("0.0316", "1", "31.6"),
+    ),
+    "millions": ("real", 1234567.0 * np.arange(1, 12), ["1,234,567", "7,407,402", "13,580,237"], None),
+    "times of a day": (
+        "datetime", DAY + pd.to_timedelta(np.arange(6, 19), "h"),
+        ["06:00", "12:00", "18:00"], ("09:00", "12:00", "15:00"),
+    ),
+    "minutes": (
+        "datetime", DAY + pd.to_timedelta(np.arange(0, 41, 2), "s"), ["00:00:00", "00:00:20", "00:00:40"], None,
+    ),
+    "a night": (
+        "datetime", DAY + pd.to_timedelta(np.arange(20, 33), "h"), ["06-01 20:00", "06-02 02:00", "06-02 08:00"], None,
+    ),
+    "a year": (
+        "datetime", DAY + pd.to_timedelta(np.arange(0, 361, 30), "D"), ["2021-06-01", "2021-11-28", "2022-05-27"], None,
+    ),
+    "times in a zone": (
+        "datetime", (DAY + pd.to_timedelta(np.arange(6, 19), "h")).tz_localize("America/Lima"),
+        ["06:00", "12:00", "18:00"], None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SPREADS)
+def test_numbers_of_an_axis_differ(case):
+    """However far from 0 they are."""
+    kind, cells, ticks, quartiles = SPREADS[case]
+    source = SimpleNamespace(frame=pd.DataFrame({"a": cells}), feature_types={"a": kind})
+    model = SimpleNamespace(column_labels_=np.array([0]), first_parts_=np.array([0]))
+    view = ViewSummary(0, ["a"], ["a"], np.zeros(len(cells), int), [])
+    (found,) = find_distributions(model, source, [view])
+    texts = [text for _, text in found.ticks]
+    assert [texts[0], texts[-1]] == [ticks[0], ticks[-1]] and set(ticks) <= set(texts)
+    assert len(set(texts)) == len(texts)
+    if quartiles:
+        assert found.groups[0].quartiles == quartiles
 
 
 def test_commands_of_the_page_can_be_run(reported, monkeypatch, capsys):

@@ -1,13 +1,16 @@
 """What a report proposes to do if its runs are not to be relied on."""
 
+import shlex
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from sklearn_subanneal import CrossCat
 from sklearn_subanneal.files import ReadingOptions
 from sklearn_subanneal.report.next_steps import find_next_steps
+from sklearn_subanneal.report.question import Question
 
 
 def found(weights, cautions, **settings):
@@ -64,3 +67,24 @@ def test_what_the_user_said_of_the_table_is_said_again():
         [f"sklearn-subanneal report {known} -o r-whole"],
         [f"sklearn-subanneal report {known} --types 'first name=categorical' -o r-types"],
     ]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_the_question_is_about_numbers_that_there_are(dtype):
+    """Of a column of long codes, and of one whose numbers differ in their last digits."""
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], [40, 41])
+    X = pd.DataFrame({"id": 1002344 + group, "jd": 2459000.0 + 8.0 * group + rng.random(81)}).astype({"id": dtype})
+    report = found([0.5, 0.5], [])
+    report.source.frame, report.source.feature_types = X, {"id": "categorical", "jd": "real"}
+    report.structure.pairs = [SimpleNamespace(one="id", other="jd")]
+    (command,) = next(step.commands for step in find_next_steps(report) if step.text.startswith("Ask the model"))
+    question = Question.of(shlex.split(command)[-1])
+    assert question.about == "`id` == 1002345"
+    threshold = float(question.condition.split(" > ")[1])
+    assert X["jd"].min() < threshold < X["jd"].max()
+    model = CrossCat(
+        feature_types=report.source.feature_types, n_chains=1, n_draws=2, max_sweeps=3, effort=0.2, random_state=0
+    )
+    ((_, probability),) = question.answer(model.fit(X))
+    assert probability > 0.6
