@@ -257,7 +257,10 @@ def _time(draws: NDArray) -> NDArray[np.float64]:
 
     # Sums of neighbouring even and odd lags are positive and decreasing in a reversible chain. The last pair, where the
     # noise takes over, counts by its even lag only. The lags just below n_draws are never used.
-    n_pairs = max((n_draws - 1) // 2, 1)
+    n_pairs = (n_draws - 1) // 2
+    if n_pairs < 2:
+        # Chains of 2 to 4 draws have one pair, which counts in full: larger lags say nothing.
+        correlation, n_pairs = np.concatenate([correlation[:2], np.zeros_like(correlation[:2])]), 2
     pairs = correlation[0 : 2 * n_pairs : 2] + correlation[1 : 2 * n_pairs : 2]
     ended = pairs <= 0
     ended[-1] = True

@@ -124,6 +124,8 @@ def learn_more(estimator, corpus) -> None:
     """Learn from further documents, by the plan of the estimator, which has a learner already."""
     learner, planned = estimator._learner_state, estimator.total_samples
     learner.n_threads = n_workers(estimator.n_jobs)
+    # From its first minibatch on, topics stand for all documents of a call.
+    learner.corpus.wanted = estimator._n_seen + corpus.n_documents if planned is None else None
     try:
         for documents in corpus.batches():
             n_seen = estimator._n_seen + documents.shape[0]

@@ -71,7 +71,7 @@ class VariationalTemperingLDA(TopicModel):
         learned in the second half of the run.
     topic_word_prior : float, array-like of shape (n_features,) or None, default=None
         Parameter eta of the Dirichlet prior of topics. None: 0.03 times the number of tokens for each topic and word,
-        but at least 0.02 and at most 0.1; 1 / n_components, within these limits, if the number of tokens is not known.
+        from 0.02 to 0.1; if the number of tokens is not known, 2 / n_components, from 0.04 to 0.2.
     partition_function_prior : float, "frequencies" or None, default=None
         Prior of topics in the partition function of "global" and "local", in place of ``topic_word_prior``: with one
         as sparse as 1 / n_components T would not fall to 1. None: such that the entropy of words under the prior
@@ -308,9 +308,10 @@ class VariationalTemperingLDA(TopicModel):
         """Learn from more documents.
 
         With ``total_samples``, steps and temperature follow a plan of ``max_iter`` passes over so many documents.
-        Without, the number of documents is that of all so far, and the temperature is 1 unless it is inferred. After
-        ``fit``, learning continues from its topics. After an interrupt the topics are those of the minibatches so far.
-        A ``Checkpoint`` saves nothing here: save the model between chunks, by :func:`sklearn_subanneal.save`.
+        Without, topics stand for all documents so far, each of which counts in proportion to the number of those before
+        it, since the first ones are fitted to poor topics; the temperature is 1 unless it is inferred. After ``fit``,
+        learning continues from its topics. After an interrupt the topics are those of the minibatches so far. A
+        ``Checkpoint`` saves nothing here: save the model between chunks, by :func:`sklearn_subanneal.save`.
 
         Parameters
         ----------

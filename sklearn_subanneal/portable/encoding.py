@@ -85,9 +85,21 @@ class Encoder:
             if isinstance(value, tuple):
                 stored["items"] = [self.encode(item, f"{path}.{i}") for i, item in enumerate(value)]
             else:
-                state = {key: own for key, own in vars(value).items() if key not in LEFT_OUT}
-                stored["state"] = {key: self.encode(own, f"{path}.{key}") for key, own in state.items()}
+                attributes = self._attributes(value, path)
+                stored["state"] = {
+                    key: self.encode(own, f"{path}.{key}") for key, own in attributes.items() if key not in LEFT_OUT
+                }
         return {"object": self._places[id(value)]}
+
+    def _attributes(self, value, path):
+        """Those of a pickle: some classes leave out what is computed anew, or room for further rows."""
+        state = value.__getstate__()
+        if not isinstance(state, dict | None):
+            raise NotPortable(
+                f"{path} is a {type(value).__name__}, whose state is not a dict of attributes; a portable file cannot "
+                "hold it. Save the model by joblib.dump"
+            )
+        return state or {}
 
     def _tuple(self, value, path):
         if type(value) is not tuple:

@@ -128,11 +128,21 @@ class Correction:
 
 
 class CorrectedLevel(Level):
-    """A level whose log likelihood is a subset's, corrected."""
+    """A level whose log likelihood is a subset's, corrected towards that of all rows, and has the power of theirs."""
 
-    def __init__(self, subset: Level, correction: Correction):
+    def __init__(self, subset: Level, correction: Correction, power: float = 1.0):
         super().__init__(subset.model, subset.beta, subset.rows)
         self.correction = correction
+        self._power = power
+
+    @property
+    def power(self) -> float:
+        """Power of the corrected likelihood."""
+        return self._power
+
+    def follow(self, whole: Level) -> None:
+        """Take the power of the level that this one stands for, which changes with the ladder."""
+        self._power = whole.power
 
     def _value(self, theta):
         return self.correction.value(theta, super()._value(theta))

@@ -171,6 +171,8 @@ class GuidedAdaptation(Adaptation):
 
     def prepare(self, level: Level, share: float, generator) -> None:
         """Fit the guide to the points that were evaluated with gradients, if there are enough of them."""
+        if self.guide is not None:
+            self.guide.follow(level)
         if not self.learning or len(self.seen) < self._enough:
             return
         if self.guide is None:
@@ -179,5 +181,5 @@ class GuidedAdaptation(Adaptation):
         else:
             rows = self.guide.rows
         subset = Level(level.model, share, rows)
-        self.guide = CorrectedLevel(subset, Correction.fit(level, self.seen, subset))
+        self.guide = CorrectedLevel(subset, Correction.fit(level, self.seen, subset), level.power)
         self._enough = GROWTH * len(self.seen)

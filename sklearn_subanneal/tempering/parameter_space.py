@@ -151,15 +151,21 @@ class _HalfLine(_Reals):
         return along * self.sign * np.exp(z) + 1.0
 
 
+# The least and the largest share of an interval that has a coordinate.
+SHARES = np.nextafter([0.0, 1.0], [1.0, 0.0])
+
+
 class _Interval(_Reals):
     def __init__(self, low, high):
-        self.low, self.width, self.about = low, high - low, f"({low:g}, {high:g})"
+        self.low, self.high, self.width, self.about = low, high, high - low, f"({low:g}, {high:g})"
 
     def forward(self, z):
         return self.low + self.width * expit(z)
 
     def backward(self, x):
-        return logit((x - self.low) / self.width)
+        share = (x - self.low) / self.width
+        # Near an end that is not 0 a share is rounded to one of the whole.
+        return logit(np.where((x > self.low) & (x < self.high), np.clip(share, *SHARES), share))
 
     def log_jacobian(self, z):
         return (np.log(self.width) + log_expit(z) + log_expit(-z)).sum(axis=-1)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn_subanneal.tempering.levels import Point
 from sklearn_subanneal.tempering.round_trips import RoundTrips
 
-# Starts that are tried for each point before there is said to be no mass.
+# Starts that are tried for each point, before it starts at another one; if there is none, there is said to be no mass.
 STARTS = 200
 ARRAYS = ("theta", "log_prior", "log_likelihood", "gradients", "n_values", "n_gradients", "accepted", "swapped")
 
@@ -90,8 +90,10 @@ class TemperedEnsemble:
         self.trips.counts[:] = 0
 
     def _start(self):
-        """Points where all levels have mass."""
+        """Points where their levels have mass; the likelihood may be zero at those of the reference."""
         flat = self.theta.reshape(-1, self.model.n_parameters)
+        flat_prior, flat_likelihood = self.log_prior.reshape(-1), self.log_likelihood.reshape(-1)
+        at_reference = np.tile(self.inverse_temperatures == 0.0, self.n_chains)
         left = np.arange(len(flat))
         for _ in range(STARTS):
             if self.model.samples_prior and self.n_levels > 1:
@@ -99,10 +101,17 @@ class TemperedEnsemble:
             else:
                 flat[left] = [self.model.initial(self.generator) for _ in left]
             log_prior, log_likelihood = self.evaluate(flat[left])
-            self.log_prior.reshape(-1)[left], self.log_likelihood.reshape(-1)[left] = log_prior, log_likelihood
-            left = left[(log_prior == -np.inf) | (log_likelihood == -np.inf)]
+            flat_prior[left], flat_likelihood[left] = log_prior, log_likelihood
+            left = left[(log_prior == -np.inf) | ((log_likelihood == -np.inf) & ~at_reference[left])]
             if not len(left):
                 return
+        # A target may have little of the mass of its reference: a few starts are enough for all points.
+        found = np.flatnonzero((flat_prior > -np.inf) & (flat_likelihood > -np.inf))
+        if len(found):
+            chosen = self.generator.choice(found, len(left))
+            for values in (flat, flat_prior, flat_likelihood):
+                values[left] = values[chosen]
+            return
         raise ValueError(
             f"the target has no mass at {STARTS} starts from its reference; give another reference or prior, or a "
             "model whose sample_prior or initial returns points where it is not zero"

@@ -23,6 +23,8 @@ class Cooccurrence(NamedTuple):
 def in_documents(documents: sparse.csr_matrix, words: NDArray) -> Cooccurrence:
     """Co-occurrence of some words, numbers of columns, in documents."""
     columns = documents[:, words]
+    # A copy, in which a word that has several entries in a document gets one.
+    columns.sum_duplicates()
     present = sparse.csr_matrix(
         ((columns.data > 0).astype(float), columns.indices, columns.indptr), shape=columns.shape
     )

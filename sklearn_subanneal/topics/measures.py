@@ -22,11 +22,12 @@ LEAST = 1e-12
 def coherence(words: ArrayLike, documents, measure: str = "npmi", *, window: int | str | None = "default") -> NDArray:
     """How often the top words of each topic occur together, by one of three measures of coherence.
 
-    "npmi" is the mean over pairs of words of their normalised pointwise mutual information,
-    log(p(v, w) / (p(v) p(w))) / -log p(v, w). "c_v" is the mean over words of a cosine: between the vector of the
-    normalised pointwise mutual information of the word with all of them, and the sum of these vectors. "u_mass" is the
-    mean over pairs of log((p(v, w) + 1e-12) / p(v)), where v is before w. Pairs with a word that occurs nowhere are
-    left out; a topic without any other pair has the least value, -1 (u_mass: log 1e-12).
+    "npmi" is the mean over pairs of words of their normalised pointwise mutual information, log(p(v, w) / (p(v) p(w)))
+    / -log p(v, w), which is 1 of two words that are in every document. "c_v" is the mean over words of a cosine:
+    between the vector of the normalised pointwise mutual information of the word with all of them, and the sum of these
+    vectors. "u_mass" is the mean over pairs of log((p(v, w) + 1e-12) / p(v)), where v is before w. Pairs with a word
+    that occurs nowhere are left out; a topic without any other pair, of which one word occurs or none, has the least
+    value, -1 (u_mass: log 1e-12).
 
     Parameters
     ----------
@@ -54,7 +55,8 @@ def coherence(words: ArrayLike, documents, measure: str = "npmi", *, window: int
     -----
     Equal to those of gensim (``CoherenceModel`` with "c_npmi", "c_v" and "u_mass") for counts, and for texts if no word
     is twice in a window: in a window that moves over a text, gensim takes a word for gone once its first occurrence has
-    left, even if it occurs again.
+    left, even if it occurs again. Other exceptions are words that are in every window, for pairs of which gensim takes
+    -1 in place of 1, and topics of which one word occurs or none.
 
     References
     ----------
@@ -102,7 +104,9 @@ def _of_words(together: Cooccurrence, words):
 def _npmi_of_pairs(pairs, alone):
     logs = np.log(pairs + LEAST)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (logs - np.log(np.outer(alone, alone))) / -logs
+        information = (logs - np.log(np.outer(alone, alone))) / -logs
+    # Two words that are everywhere are always together, though neither tells of the other.
+    return np.where(pairs == 1.0, 1.0, information)
 
 
 def _npmi(probabilities):
@@ -111,6 +115,8 @@ def _npmi(probabilities):
 
 
 def _c_v(probabilities):
+    if (probabilities[1] > 0.0).sum() < 2:
+        return -1.0
     vectors = np.nan_to_num(_npmi_of_pairs(*probabilities), nan=0.0)
     whole = vectors.sum(axis=0)
     lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(whole)

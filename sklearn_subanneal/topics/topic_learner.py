@@ -11,6 +11,7 @@ from scipy import sparse
 
 from sklearn_subanneal.topics.document_groups import DocumentGroups
 from sklearn_subanneal.topics.document_prior import DocumentPrior
+from sklearn_subanneal.topics.growing_corpus import GrowingCorpus
 from sklearn_subanneal.topics.local_step import LocalStep, collapsed_energies, expected_joints, local_step
 from sklearn_subanneal.topics.local_temperatures import LocalTemperatures
 from sklearn_subanneal.topics.remote_documents import RemoteDocuments
@@ -49,6 +50,8 @@ class TopicLearner(TemperedLearner):
         The likelihood from which the temperature is inferred; None: it is not inferred.
     trace : list
         E[1/T] of each minibatch; with local temperatures its quantiles 0.05, 0.5, 0.95 over documents.
+    corpus : GrowingCorpus
+        Counts the documents that the topics stand for.
     """
 
     topics: Topics
@@ -58,6 +61,7 @@ class TopicLearner(TemperedLearner):
     n_threads: int = 1
     energy_of: str | None = None
     trace: list = field(default_factory=list)
+    corpus: GrowingCorpus = field(default_factory=lambda: GrowingCorpus(1.0, 1.0))
 
     def local_step(self, batch: Minibatch, inverse_temperature: float) -> FittedDocuments:
         """Fit the documents of a minibatch: in memory, on a remote worker, or each at its own temperature."""
@@ -89,7 +93,8 @@ class TopicLearner(TemperedLearner):
         """Take a step of the topics, and of a prior of documents that is learned."""
         step = found.step
         self.prior.update(step.gamma, found.lengths, found.inverse_temperature, batch.progress, batch.step)
-        self.topics.blend(step.words, step.statistics, batch.step, 1.0 / batch.share, self.n_threads)
+        share, growth, ratio = self.corpus.blend(batch.step, 1.0 / batch.share, len(found.lengths))
+        self.topics.blend(step.words, step.statistics, share, ratio, self.n_threads, growth)
 
     def part_twins(self, documents: DocumentGroups, generator: np.random.Generator, pairs: NDArray) -> None:
         """Merge pairs of topics (n_pairs, 2); one of each starts anew, from documents that no topic explains."""
@@ -133,13 +138,14 @@ class TopicLearner(TemperedLearner):
     def get_state(self) -> dict:
         """All that learning changes, as arrays and numbers."""
         own = {"topics": self.topics.get_state(), "prior": self.prior.values, "trace": np.array(self.trace)}
-        return super().get_state() | own
+        return super().get_state() | own | {"corpus": vars(self.corpus).copy()}
 
     def set_state(self, state: dict) -> None:
         """Restore what ``get_state`` gave, of a learner with the same settings."""
         super().set_state(state)
         self.topics = self.topics.with_state(state["topics"])
         self.prior.values, self.trace = state["prior"], list(state["trace"])
+        self.corpus = GrowingCorpus(**state["corpus"])
 
     def _energies(self, step: LocalStep, rho):
         if self.energy_of == "joint":

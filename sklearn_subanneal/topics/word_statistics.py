@@ -194,9 +194,15 @@ class Topics:
         return self.table * self.table.dtype.type(self.scale / max(self.totals.sum(), SMALLEST_SCALE))
 
     def blend(
-        self, words: NDArray | None, statistics: NDArray, step: float, ratio: float = 1.0, n_threads: int = 1
+        self,
+        words: NDArray | None,
+        statistics: NDArray,
+        step: float,
+        ratio: float = 1.0,
+        n_threads: int = 1,
+        growth: float = 1.0,
     ) -> None:
-        """Take a step from the present statistics S towards those of a minibatch: (1 - step) S + step ratio S_batch.
+        """Take a step from the statistics S towards those of a minibatch: (1 - step) growth S + step ratio S_batch.
 
         Parameters
         ----------
@@ -208,19 +214,22 @@ class Topics:
         ratio : float, default=1.0
             Documents of the corpus for each document of the minibatch.
         n_threads : int, default=1
+        growth : float, default=1.0
+            Documents of the corpus for each one that the present statistics stand for.
         """
         self._kept.clear()
+        kept = (1.0 - step) * growth
         if step >= 1.0:
             self.table[...], self.scale = 0.0, 1.0
         else:
-            self.scale *= 1.0 - step
+            self.scale *= kept
             if self.scale < SMALLEST_SCALE:
                 self.table *= self.table.dtype.type(self.scale)
                 self.scale = 1.0
         words = np.arange(self.n_words) if words is None else words
         factor = step * ratio / self.scale
         _by_words(lambda some: add_to_rows(self.table, words[some], statistics[some], factor), len(words), n_threads)
-        self.totals = (1.0 - step) * self.totals + step * ratio * statistics.sum(axis=0, dtype=np.float64)
+        self.totals = kept * self.totals + step * ratio * statistics.sum(axis=0, dtype=np.float64)
 
     def part(self, pairs: NDArray, counts: sparse.csr_matrix, own_words: float) -> None:
         """Merge each pair of topics into its first one; the second one starts anew, as in :meth:`replace`.

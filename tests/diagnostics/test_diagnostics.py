@@ -122,6 +122,24 @@ def test_few_draws_are_enough(n_draws, rng):
         assert np.isfinite(diagnostic(draws))
 
 
+@pytest.mark.parametrize("n_draws", range(4, 14))
+def test_few_draws_tell_chains_that_are_apart(n_draws, rng):
+    draws = rng.normal(size=(4, n_draws, 200))
+    apart = draws + 10 * np.arange(4)[:, None, None]
+    for kind in ("bulk", "mean"):
+        assert (effective_sample_size(apart, kind) < 2 * n_draws).all()
+        assert np.median(effective_sample_size(draws, kind)) > 2.5 * n_draws
+    error = apart.std(axis=(0, 1)) / np.sqrt(2 * n_draws)
+    assert (monte_carlo_error(apart) > error).all()
+
+
+def test_few_draws_count_by_the_autocorrelation_of_neighbours():
+    # One chain of halves (0, 1) and (6, 7): the covariances at lags 0 and 1 are 1/4 and -1/8, W is 1/2.
+    draws = np.array([[0.0, 1.0, 6.0, 7.0]])
+    pooled = 1 / 4 + np.var([0.5, 6.5], ddof=1)
+    assert effective_sample_size(draws, "mean") == pytest.approx(4 / (1 + 2 * (1 - (1 / 2 + 1 / 8) / pooled)))
+
+
 # Traces of the partition, and the table
 
 

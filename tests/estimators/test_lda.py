@@ -172,6 +172,34 @@ def test_streams_remember_whatever_the_method():
         assert model.perplexity(first) < 14.0
 
 
+def test_topics_of_a_stream_have_all_of_its_tokens():
+    X = np.repeat(np.eye(10), 64, axis=0) * 5
+    model = VariationalTemperingLDA(1, random_state=0)
+    for number, part in enumerate(np.split(X, 10), 1):
+        tokens = model.partial_fit(part).components_[0] - model.topic_word_prior_
+        # Up to the random numbers near 1 of the start.
+        assert tokens.sum() == pytest.approx(number * 320, rel=0.03)
+    # Documents count in proportion to the number of those before them; topics have started from the first ones.
+    np.testing.assert_allclose(tokens[2:] / tokens[2], np.arange(3, 11) / 3, rtol=0.02)
+    # The words of the last half, and then more of them.
+    for first in (
+        VariationalTemperingLDA(1, random_state=0).fit(X),
+        VariationalTemperingLDA(1, random_state=0).partial_fit(X),
+    ):
+        before = first.components_[0] - first.topic_word_prior_
+        tokens = first.partial_fit(X[320:]).components_[0] - first.topic_word_prior_
+        assert tokens.sum() == pytest.approx(4800, rel=0.01)
+        assert (tokens[5:] > before[5:]).all() and (tokens[:5] < before[:5] + 10).all()
+
+
+def test_streams_count_the_documents_of_a_plan():
+    X = np.repeat(np.eye(2), 64, axis=0) * 5
+    model = VariationalTemperingLDA(1, tempering="none", total_samples=256, random_state=0).partial_fit(X)
+    assert (model.components_[0] - model.topic_word_prior_).sum() == pytest.approx(1280, rel=0.1)
+    tokens = model.set_params(total_samples=None).partial_fit(X).components_[0] - model.topic_word_prior_
+    assert tokens.sum() == pytest.approx(1280, rel=0.1)
+
+
 def test_what_is_known_of_a_whole_fit_goes_with_it(X):
     model = VariationalTemperingLDA(3, max_iter=2, random_state=0).fit(X)
     assert model.bound_ > 1.0 and model.converged_ in (True, False)

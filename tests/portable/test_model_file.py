@@ -34,6 +34,9 @@ from sklearn_subanneal import (
 from sklearn_subanneal.annealing import SubsampleAnneal
 from sklearn_subanneal.portable import model_file
 from sklearn_subanneal.portable.classes import class_of
+from sklearn_subanneal.portable.encoding import NotPortable
+from sklearn_subanneal.tables.growing_columns import GrowingColumns
+from sklearn_subanneal.tempering.levels import Point
 
 RNG = np.random.default_rng(0)
 X = np.where(np.arange(60)[:, None] < 30, 5.0, 0.0) + RNG.normal(size=(60, 3))
@@ -145,6 +148,35 @@ def test_fits_go_on(tmp_path):
     for one in (topics, again):
         one.partial_fit(DOCUMENTS[30:])
     np.testing.assert_array_equal(again.components_, topics.components_)
+
+
+def test_files_hold_what_pickles_hold(tmp_path):
+    topics = VariationalTemperingLDA(3, init="random", max_iter=2, random_state=0).fit(DOCUMENTS)
+    save(topics, tmp_path / "model.npz")
+    before = (tmp_path / "model.npz").read_bytes()
+    assert topics.components_.size and topics.topic_word_.size
+    save(topics, tmp_path / "model.npz")
+    # Arrays that are computed when they are asked for, and kept.
+    assert (tmp_path / "model.npz").read_bytes() == before
+    assert not load(tmp_path / "model.npz").components_.flags.writeable
+
+
+def test_files_hold_no_room_for_further_rows():
+    table = GrowingColumns.of([np.arange(50.0)]).extended([np.arange(5.0)])
+    assert len(table.buffers[0]) == 100
+    stream = io.BytesIO()
+    model_file.write(table, stream)
+    stream.seek(0)
+    assert [len(column) for key, column in np.load(stream).items() if key.startswith("array")] == [55]
+    found = model_file.read(stream, "stream")
+    np.testing.assert_array_equal(found.arrays[0], table.arrays[0])
+    # The rows of the file are its own.
+    np.testing.assert_array_equal(found.extended([np.ones(1)]).arrays[0][-2:], [4.0, 1.0])
+
+
+def test_attributes_in_slots_are_refused():
+    with pytest.raises(NotPortable, match="model is a Point, whose state"):
+        model_file.write(Point(np.zeros(2), 0.0, 0.0), io.BytesIO())
 
 
 def test_numbers_and_containers_of_all_kinds(tmp_path):

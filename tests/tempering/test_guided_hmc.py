@@ -10,6 +10,7 @@ from support.tempered_means import LADDER, correlated_mean, moments, one_dimensi
 from sklearn_subanneal.diagnostics.convergence import effective_sample_size
 from sklearn_subanneal.tempering import (
     DifferentiableModel,
+    GaussianMean,
     GuidedHamiltonianMonteCarlo,
     ParallelTempering,
     TemperedTransitions,
@@ -180,6 +181,39 @@ def test_where_a_guide_can_be_right_it_is_fitted(share):
     ]
     raw = [subset.log_density(subset.point(p.theta)) - whole.log_density(p) for p in points]
     assert np.std(differences) < 0.25 and np.std(differences) < 0.3 * np.std(raw)
+
+
+def test_guides_have_the_power_of_their_level():
+    model, rng = correlated_mean(), np.random.default_rng(0)
+    mean, covariance = model.posterior()
+    kernel = GuidedHamiltonianMonteCarlo(share=0.5)
+    adaptation, level = kernel.start_adaptation(model.n_parameters, 0.2), Level(model, 0.2)
+    offered = rng.multivariate_normal(mean, 4.0 * covariance, 200)
+    adaptation.seen = [level.point(theta, gradient=True) for theta in offered]
+    adaptation.prepare(level, kernel.share, rng)
+    # The ladder may be adapted after the guide has been fitted, and guides go on from a checkpoint.
+    adaptation.learning = False
+    for beta in (0.2, 0.1, 1.0):
+        level = Level(model, beta)
+        adaptation.prepare(level, kernel.share, rng)
+        guide = adaptation.guide
+        differences = [
+            guide.log_density(guide.point(theta)) - level.log_density(level.point(theta)) for theta in offered[:50]
+        ]
+        assert np.std(differences) < 0.5 * beta
+        gradients = [guide.gradient(guide.point(theta)) - level.gradient(level.point(theta)) for theta in offered[:50]]
+        spread = [level.gradient(level.point(theta)) for theta in offered[:50]]
+        assert np.std(gradients) < 0.3 * np.std(spread)
+
+
+def test_guides_pay_at_low_powers():
+    X = np.random.default_rng(0).normal(1.0, 1.0, (400, 2))
+    sampler = ParallelTempering(
+        False, inner=GuidedHamiltonianMonteCarlo(), inverse_temperatures=[1.0, 0.1, 0.02], n_warmup=200
+    )
+    result = sampler.sample(GaussianMean(X, np.eye(2), prior_variance=10.0), n_draws=100, n_chains=2, random_state=0)
+    # A move with a guide asks for one likelihood, and no gradient.
+    assert (result.n_values > 60).all() and (result.n_gradients < 100).all()
 
 
 def test_far_from_the_points_a_correction_is_bounded():

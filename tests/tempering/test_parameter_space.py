@@ -89,6 +89,29 @@ def test_reference_of_distributions():
     assert far[0] == -np.inf and np.isfinite(far[1])
 
 
+@pytest.mark.parametrize("low, width", [(0.0, 1.0), (-1.0, 2.0), (3.0, 1e-3), (1e6, 2.0), (-1.0, 1e20)])
+def test_values_next_to_the_ends_of_an_interval(low, width):
+    space = ParameterSpace({"x": (low, low + width)})
+    ends = np.array([low, low + width])
+    z = space.unconstrained({"x": np.nextafter(ends, ends[::-1])})
+    assert np.isfinite(z).all() and z[0, 0] < z[1, 0]
+    np.testing.assert_allclose(space.constrained(z)["x"], ends, rtol=1e-15, atol=1e-300)
+    for beyond in (*ends, *np.nextafter(ends, [-np.inf, np.inf]), np.nan):
+        with pytest.raises(ValueError, match="x must be inside of"):
+            space.unconstrained({"x": beyond})
+
+
+def test_reference_on_a_shifted_support():
+    # Some draws are rounded to an end of the support.
+    reference = IndependentReference({"x": stats.beta(0.1, 0.1, -1, 2)})
+    z = reference.sample(np.random.default_rng(0), 5000)
+    x = reference.space.constrained(z)["x"]
+    assert np.isfinite(reference.log_density(z)).all()
+    assert np.isfinite(z).all() and (np.abs(x) > 1 - 1e-15).any() and (np.abs(x) <= 1).all()
+    # The standard deviation of the distribution.
+    assert x.std() == pytest.approx(stats.beta(0.1, 0.1, -1, 2).std(), rel=0.03)
+
+
 def test_normal_reference():
     covariance = np.array([[2.0, 0.5], [0.5, 1.0]])
     reference = NormalReference([1.0, -1.0], covariance)

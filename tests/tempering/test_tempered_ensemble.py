@@ -18,6 +18,7 @@ from sklearn_subanneal.tempering import (
     SliceSampling,
     ensemble_run,
     sample,
+    tempered_ensemble,
 )
 from sklearn_subanneal.tempering.evidence import log_ratio_of_constants, stepping_stones
 from sklearn_subanneal.tempering.ladders import adapted_ladder, first_ladder
@@ -325,3 +326,29 @@ def test_a_model_with_rows_by_powers():
     assert np.abs(result.draws.mean(axis=(0, 1)) - mean).max() < 0.05
     assert np.abs(np.cov(result.draws.reshape(-1, 2).T) - covariance).max() < 0.01
     assert result.n_rows[0].tolist() == [30] * (result.n_rows.shape[1] - 1) + [0]
+
+
+def corner(x):
+    """Constant where a normal reference of two coordinates has 1.2 % of its mass, and zero elsewhere."""
+    return np.where((x[:, 0] > 1.5) & (x[:, 1] > 0.9), 0.0, -np.inf)
+
+
+def test_targets_may_have_little_of_the_mass_of_their_reference():
+    result = sample(
+        corner, prior=(0.0, 1.0), n_parameters=2, vectorized=True, n_draws=300, n_chains=8, n_levels=3, random_state=0
+    )
+    assert (result.draws > [1.5, 0.9]).all()
+    tails = np.array([1.5, 0.9])
+    # Means of the tails of a normal distribution, and their masses.
+    np.testing.assert_allclose(result.draws.mean(axis=(0, 1)), stats.norm.pdf(tails) / stats.norm.sf(tails), atol=0.08)
+    assert result.log_evidence == pytest.approx(stats.norm.logsf(tails).sum(), abs=0.5)
+
+
+def test_points_without_a_start_of_their_own_take_one_that_was_found(monkeypatch):
+    monkeypatch.setattr(tempered_ensemble, "STARTS", 3)
+    model = target_of(corner, prior=(0.0, 1.0), n_parameters=2, vectorized=True)
+    found = TemperedEnsemble(model, SliceSampling(1.0), 200, np.array([1.0, 0.5, 0.0]), np.random.default_rng(0))
+    assert (found.log_likelihood[:, :2] == 0.0).all() and np.isfinite(found.log_prior).all()
+    np.testing.assert_array_equal(found.log_likelihood.ravel(), corner(found.theta.reshape(-1, 2)))
+    # Points of the reference are its own draws, wherever they are.
+    np.testing.assert_allclose(found.theta[:, 2].mean(axis=0), 0.0, atol=0.25)

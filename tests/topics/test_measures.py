@@ -100,6 +100,34 @@ def test_words_that_occur_nowhere():
     )
 
 
+def test_one_word_of_a_topic_occurs():
+    documents = texts()
+    for measure, least in (("npmi", -1.0), ("c_v", -1.0), ("u_mass", np.log(1e-12))):
+        np.testing.assert_array_equal(coherence([["w0", "never"], ["nor", "w1"]], documents, measure), least)
+
+
+def test_words_in_every_document():
+    documents = [["a", "b", *own] for own in ("c", "cd", "d", "e")]
+    assert coherence([["a", "b"]], documents, "npmi") == 1.0
+    assert coherence([["a", "b"]], documents, "c_v") == pytest.approx(1.0)
+    # Of a word that is everywhere others do not depend.
+    np.testing.assert_allclose(coherence([["a", "c"], ["d", "b"]], documents, "npmi"), 0.0, atol=1e-11)
+    three = np.array([1.0, 0.0, 0.0])
+    np.testing.assert_allclose(coherence([["a", "b", "c"]], documents, "npmi"), three.mean(), atol=1e-11)
+
+
+@pytest.mark.parametrize("measure", ["npmi", "c_v", "u_mass"])
+def test_words_with_several_entries_in_a_document(measure):
+    X = counts(texts(replace=True))
+    halves = sparse.csr_matrix((np.repeat(X.data / 2.0, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape)
+    assert not halves.has_canonical_format
+    np.testing.assert_array_equal(
+        coherence([[0, 1, 2], [3, 20, 7]], halves, measure), coherence([[0, 1, 2], [3, 20, 7]], X, measure)
+    )
+    # The matrix is not changed.
+    assert halves.nnz == 2 * X.nnz
+
+
 def test_wrong_arguments_of_coherence():
     with pytest.raises(ValueError, match="measure must be one of"):
         coherence(TOP, texts(), "c_uci")
