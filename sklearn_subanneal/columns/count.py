@@ -17,8 +17,8 @@ SHAPE_GRID = geometric_grid(0.05, 100.0, 20)
 RATE_GRID = geometric_grid(0.005, 100.0, 20)
 # Excess of the variance over the mean, divided by the square of the mean; 0 is Poisson.
 DISPERSION_GRID = np.array([0.0, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0])
-
-
+# Of log gamma: beyond, differences of it that are log probabilities of cells have errors of more than 0.01.
+MOST_ARGUMENT = 1e12
 # Probabilities of counts are summed up to so many terms, and beyond integrated, below, within and above so many
 # deviations from the middle of a cluster, with so many nodes each.
 MOST_TERMS, N_NODES, N_DEVIATIONS = 20_000.0, 100, 10.0
@@ -56,6 +56,34 @@ class Count(ColumnModel):
         }
         axes = {"shape": SHAPE_GRID, "rate": RATE_GRID / mean, "dispersion": DISPERSION_GRID} if learn else {}
         return cls(name, sources, initial, axes)
+
+    def with_grids(self, given, cells):
+        model = super().with_grids(given, cells)
+        # All grids are known now, whether some are given or not.
+        model._check_arguments(cells)
+        return model
+
+    def _check_arguments(self, cells):
+        """Refuse cells and hyperparameters for which log gamma loses its digits."""
+        n_cells, total = np.count_nonzero(cells >= 0), cells.sum(dtype=float, where=cells >= 0)
+        if total > MOST_ARGUMENT:
+            raise ValueError(
+                f"column {self.name!r} has counts that are {total:.3g} altogether, and the type 'count' takes at most "
+                f"{MOST_ARGUMENT:g}: log probabilities of more lose their digits. Declare it 'real' or 'skewed' in "
+                "feature_types"
+            )
+        rates, dispersions = (
+            np.append(self.grids.get(key, []), self.parameters[key]) for key in ("rate", "dispersion")
+        )
+        # The default grid suits all.
+        least = min((n_cells + rates.max()) / MOST_ARGUMENT, DISPERSION_GRID[1])
+        small = dispersions[(dispersions > 0.0) & (dispersions < least)]
+        if small.size:
+            raise ValueError(
+                f"column {self.name!r} has {n_cells:,} counts, and a dispersion of {small.min():g} is too small for "
+                "so many: log probabilities lose their digits. Give 0, which is Poisson, or at least "
+                f"{1.01 * least:.2g} by feature_params or feature_grids"
+            )
 
     def interval_probabilities(self, column, intervals, n_clusters):
         # The integers of an interval are those from `least` to before `end`.
