@@ -207,7 +207,15 @@ cdef class MultivariateT(NormalWishart):
             return
         if self.marginal is None:
             with gil:
-                self.follow_marginal()
+                try:
+                    self.follow_marginal()
+                except MemoryError:
+                    # Cluster by cluster, below: nobody would hear of an error.
+                    pass
+        if self.marginal is None:
+            for k in range(n_clusters):
+                out[k] += self.log_density(x, k, n_observed)
+            return
         self.marginal.score(self, x, &self.order[0], n_observed, n_clusters)
         for k in range(n_clusters):
             out[k] += self.marginal.log_densities[k]

@@ -17,10 +17,13 @@ SHAPE_GRID = geometric_grid(0.05, 100.0, 20)
 RATE_GRID = geometric_grid(0.005, 100.0, 20)
 # Excess of the variance over the mean, divided by the square of the mean; 0 is Poisson.
 DISPERSION_GRID = np.array([0.0, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0])
-
-
-# Probabilities of counts are summed up to so many terms, and beyond integrated with so many nodes.
-MOST_TERMS, N_NODES = 20_000.0, 100
+# Of log gamma: beyond, differences of it that are log probabilities of cells have errors of more than 0.01.
+MOST_ARGUMENT = 1e12
+# Probabilities of counts are summed up to so many terms, and beyond integrated, below, within and above so many
+# deviations from the middle of a cluster, with so many nodes each.
+MOST_TERMS, N_NODES, N_DEVIATIONS = 20_000.0, 100, 10.0
+# Beyond, log gamma has lost the digits of a density, and there is hardly any count: the largest cell is 2^31 - 1.
+MOST_INTEGRATED = 1e13
 
 
 class Count(ColumnModel):
@@ -53,6 +56,34 @@ class Count(ColumnModel):
         }
         axes = {"shape": SHAPE_GRID, "rate": RATE_GRID / mean, "dispersion": DISPERSION_GRID} if learn else {}
         return cls(name, sources, initial, axes)
+
+    def with_grids(self, given, cells):
+        model = super().with_grids(given, cells)
+        # All grids are known now, whether some are given or not.
+        model._check_arguments(cells)
+        return model
+
+    def _check_arguments(self, cells):
+        """Refuse cells and hyperparameters for which log gamma loses its digits."""
+        n_cells, total = np.count_nonzero(cells >= 0), cells.sum(dtype=float, where=cells >= 0)
+        if total > MOST_ARGUMENT:
+            raise ValueError(
+                f"column {self.name!r} has counts that are {total:.3g} altogether, and the type 'count' takes at most "
+                f"{MOST_ARGUMENT:g}: log probabilities of more lose their digits. Declare it 'real' or 'skewed' in "
+                "feature_types"
+            )
+        rates, dispersions = (
+            np.append(self.grids.get(key, []), self.parameters[key]) for key in ("rate", "dispersion")
+        )
+        # The default grid suits all.
+        least = min((n_cells + rates.max()) / MOST_ARGUMENT, DISPERSION_GRID[1])
+        small = dispersions[(dispersions > 0.0) & (dispersions < least)]
+        if small.size:
+            raise ValueError(
+                f"column {self.name!r} has {n_cells:,} counts, and a dispersion of {small.min():g} is too small for "
+                "so many: log probabilities lose their digits. Give 0, which is Poisson, or at least "
+                f"{1.01 * least:.2g} by feature_params or feature_grids"
+            )
 
     def interval_probabilities(self, column, intervals, n_clusters):
         # The integers of an interval are those from `least` to before `end`.
@@ -88,21 +119,33 @@ class _BetaNegativeBinomial(NamedTuple):
 
     def mass(self, low: float, high: float) -> np.ndarray:
         """Probabilities (n_clusters,) of the integers from `low` to before `high`."""
+        if high == np.inf and low < np.inf:
+            return np.maximum(1.0 - self.mass(0.0, low), 0.0)
+        high = min(high, MOST_INTEGRATED)
         if high <= low:
             return np.zeros(len(self.shape))
-        if high == np.inf:
-            return np.maximum(1.0 - self.mass(0.0, low), 0.0)
         split = min(high, low + MOST_TERMS)
-        out = np.exp(self._logs(np.arange(low, split))).sum(axis=0)
+        out = np.exp(self._logs(np.arange(low, split)[:, None])).sum(axis=0)
         if split < high:
             # The probabilities of large counts hardly differ from one to the next: an integral, over the logarithm.
-            ends = np.log([split - 0.5, high - 0.5])
-            nodes, weights = np.polynomial.legendre.leggauss(N_NODES)
-            x = np.exp(ends.mean() + 0.5 * np.diff(ends) * nodes)
-            out = out + (0.5 * np.diff(ends) * weights * x) @ np.exp(self._logs(x))
+            out = out + self._integral(*np.log([split - 0.5, high - 0.5]))
         return np.minimum(out, 1.0)
 
+    def _integral(self, low, high):
+        """Integrals (n_clusters,) of the density over logarithms from `low` to `high`."""
+        # The peak of a cluster may be narrow: a normal of the logarithm with the same mean and variance says where.
+        mean = self.size * self.shape / (self.other - 1.0)
+        heavy = 1.0 / np.maximum(self.other - 2.0, 1e-9)
+        excess = np.log1p(1.0 / self.size) + np.log1p(1.0 / self.shape) + np.log1p(heavy)
+        square = np.log1p(1.0 / mean + np.expm1(excess))
+        middle, reach = np.log(mean) - 0.5 * square, N_DEVIATIONS * np.sqrt(square)
+        ends = np.full((4, len(mean)), low)
+        ends[1:3], ends[3] = np.clip([middle - reach, middle + reach], low, high), high
+        nodes, weights = np.polynomial.legendre.leggauss(N_NODES)
+        centre, half = 0.5 * (ends[:-1] + ends[1:]), 0.5 * np.diff(ends, axis=0)
+        t = centre + half * nodes[:, None, None]
+        return np.einsum("i,ijk->k", weights, half * np.exp(self._logs(np.exp(t)) + t))
+
     def _logs(self, x):
-        x = x[:, None]
         logs = gammaln(x + self.size) - gammaln(self.size) - gammaln(x + 1.0)
         return logs + betaln(self.shape + x, self.other + self.size) - betaln(self.shape, self.other)

@@ -9,11 +9,12 @@ import numpy as np
 from sklearn_subanneal.columns._normal import NormalData
 from sklearn_subanneal.columns._reals import RealTable
 from sklearn_subanneal.columns.cell_ranges import cell_range, limits_of_missing, restored_moments, standard_limits
-from sklearn_subanneal.columns.gaussian import Gaussian, draw_vectors
+from sklearn_subanneal.columns.gaussian import MOST_DISTANCE, Gaussian, draw_vectors
 from sklearn_subanneal.columns.parameters import draw_on_grid
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.skewed import Skewed
 from sklearn_subanneal.columns.tied_values import TiedValues, spread_ties
+from sklearn_subanneal.columns.units import check_reach
 
 # Up to so many columns, and products of two cells of a row in all rows, full covariance is the default.
 MOST_JOINT_REALS, MOST_PRODUCTS = 128, 1e8
@@ -56,6 +57,16 @@ class JointReal(Real):
         if far:
             return standard_limits(self.drawn_between, self.transform, self.center, self.scale)
         return np.array([[self.low], [self.high]])
+
+    def with_grids(self, given, cells):
+        model = super().with_grids(given, cells)
+        if given:
+            z, grids = (self.transform.forward(cells) - self.center[0]) / self.scale[0], model.grids
+            # Of a grid that is not given, chains choose what suits the others.
+            widths = (grids[key].min() if key in given else grids[key].max() for key in ("sigma2", "nu"))
+            _check_block_reach(self.name, z, np.abs(grids["mu"]).max(), *widths)
+            _check_block_reach(self.name, z, *(model.parameters[key] for key in ("mu", "sigma2", "nu")))
+        return model
 
     def summary(self, first, second):
         return restored_moments(self.restore, first, second)
@@ -146,7 +157,7 @@ def bind_joint_reals(
     Raises
     ------
     ValueError
-        If kappa or nu, which belong to views, differ between columns.
+        If kappa or nu, which belong to views, differ between columns, or a prior is too far from its cells.
     """
     models = [
         JOINT[kind][0].bind(name, (j,), x, own, n_categories=0, learn=learn, grids=grids)
@@ -163,7 +174,8 @@ def bind_joint_reals(
         replace(model, transform=spread_ties(model.transform, x)) for model, x in zip(models, cells.T, strict=True)
     ]
     cells = np.column_stack([model.transform.forward(x) for model, x in zip(models, cells.T, strict=True)])
-    block = Gaussian.bind("gaussian", sources, cells, {}, n_categories=0, learn=learn, grids=grids)
+    # The prior of the block is that of no column, unless the columns learn theirs.
+    block = Gaussian.bind("gaussian", sources, cells, {}, n_categories=0, learn=True, grids=grids) if learn else None
     stateful, out = bool(np.isnan(cells).any()), []
     for i, (model, own) in enumerate(zip(models, given, strict=True)):
         parameters, axes, more = dict(model.parameters), dict(model.grids), {}
@@ -177,6 +189,7 @@ def bind_joint_reals(
             more = {key: block.parameters[key] for key in ("n_shared", "spread")}
             more["vector"] = block.parameters["vectors"][i]
         z = (cells[:, [i]] - model.center) / model.scale
+        _check_block_reach(model.name, z[:, 0], *(parameters[key] for key in ("mu", "sigma2", "nu")))
         more["low"], more["high"] = cell_range(z)[:, 0].tolist()
         if learn and grids == "data":
             more["limits"] = limits_of_missing(z)
@@ -197,6 +210,11 @@ def bind_joint_reals(
             )
         )
     return out
+
+
+def _check_block_reach(name, z, mu, sigma2, nu):
+    # A column's diagonal element of psi.
+    check_reach(f"column {name!r}", z, mu, sigma2 * nu, MOST_DISTANCE, ", or set covariance_type='diag'")
 
 
 def require_common_grids(models: list[JointReal]) -> None:

@@ -32,7 +32,9 @@ def change_without_cells(
     """
     # Rows of one cluster with the same value leave the same cluster.
     values, codes = np.unique(cells, return_inverse=True)
-    _, some, places = np.unique(slots * len(values) + codes, return_index=True, return_inverse=True)
+    # Many clusters times many values are beyond int32.
+    pairs = slots.astype(np.int64) * len(values) + codes
+    _, some, places = np.unique(pairs, return_index=True, return_inverse=True)
     whole = model.cluster_expectations(column, int(slots.max(initial=0)) + 1)
     n_values = whole[0].shape[1]
     step, parts = max(MOST_AT_ONCE // n_values, 1), []

@@ -220,8 +220,11 @@ def mixed_moments(
     """
     values = np.column_stack([mean, np.broadcast_to(atoms, (len(mean), len(atoms)))])
     first = (shares * values).sum(axis=1)
-    second = (shares * values**2).sum(axis=1) + shares[:, 0] * deviation**2
-    return first, np.sqrt(np.maximum(second - first**2, 0.0))
+    # Around the mean itself: a difference of squares would cancel where the column has an offset. Squares of cells in
+    # huge or tiny units are none of floating point.
+    roots = np.sqrt(np.maximum(shares, 0.0))
+    parts = np.column_stack([roots * (values - first[:, None]), roots[:, 0] * deviation])
+    return first, np.hypot.reduce(parts, axis=1)
 
 
 def rest_of(cells: np.ndarray, atoms: np.ndarray) -> np.ndarray:

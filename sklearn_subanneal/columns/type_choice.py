@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from sklearn_subanneal.columns.count import Count
+from sklearn_subanneal.columns.count import MOST_ARGUMENT, Count
 from sklearn_subanneal.columns.few_levels import FEWEST_CELLS_A_LEVEL, MOST_REPEATED
 from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.ordinal import MOST_LEVELS
@@ -226,6 +226,7 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
     may_be_count = (
         numbers.values[0] in (0.0, 1.0)
         and numbers.values[-1] <= Count.largest
+        and numbers.values @ numbers.counts <= MOST_ARGUMENT
         and n_values >= FEWEST_COUNTS
         and np.median(cells[cells > 0.0]) <= LARGEST_TYPICAL_COUNT
     )

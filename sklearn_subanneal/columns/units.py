@@ -19,14 +19,17 @@ def standard_units(values: np.ndarray, learn: bool, grids: str) -> tuple[np.ndar
     return center * unit, scale
 
 
-def check_reach(name: str, z: np.ndarray, mu, sigma2, most: float) -> None:
-    """Refuse reals more than ``most`` standard deviations from their prior: too far for the kernels."""
+def check_reach(name: str, z: np.ndarray, mu, sigma2, most: float, other: str = "") -> None:
+    """Refuse reals more than ``most`` standard deviations from their prior: too far for the kernels.
+
+    The message ends with ``other``, a further remedy.
+    """
     reach = np.nanmax(np.abs(z), axis=0) + np.abs(mu)
     if not np.all((sigma2 < np.inf) & (reach <= most * np.sqrt(sigma2))):
         raise ValueError(
             f"{name} has values too far from the prior: more than {most:g} of its standard deviations. Give mu and "
             "sigma2 (or psi) in the units of the data by feature_params, rescale the "
-            'data, or learn the hyperparameters with grids="data"'
+            f'data, or learn the hyperparameters with grids="data"{other}'
         )
 
 

@@ -26,7 +26,8 @@ class Questions:
     def probability(self, event: str | Sequence[str], given=None) -> float | np.ndarray:
         """The probability that a new row has some values, given some of its cells.
 
-        It is the probability under the distribution from which :meth:`sample` draws, by distribution functions and not
+        It is the probability under the posterior predictive distribution, tails included: :meth:`sample` draws reals
+        far beyond the training cells again, and rounds whole numbers. It is found by distribution functions and not
         by samples: the event is divided into disjoint boxes, and given its clusters, which the evidence makes more or
         less probable, a row is in a box with the product of the probabilities of its columns. It is exact, up to
         rounding, with one exception: a box with conditions on several real or skewed columns with full covariance that

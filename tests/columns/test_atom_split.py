@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from sklearn_subanneal.columns.atom_split import AtomSplit
+from sklearn_subanneal.columns.semicontinuous import mixed_moments
 
 CELLS = np.array([0.0, 5.0, 0.0, 1.5, np.nan, 2.5])
 
@@ -54,6 +55,14 @@ def test_mean_and_deviation_of_a_mixture_of_atoms_and_rest(split):
     np.testing.assert_allclose(values, wanted)
     second = shares[:, 0] * (mean**2 + spread**2) + shares[:, 2] * 25.0
     np.testing.assert_allclose(deviation, np.sqrt(second - wanted**2))
+
+
+@pytest.mark.parametrize("offset, unit", [(1.7e9, 1.0), (0.0, 1e200), (0.0, 1e-200)])
+def test_the_deviation_of_atoms_and_rest_has_the_unit_of_the_column_and_no_offset(offset, unit):
+    shares, mean, spread = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]]), np.array([2.0, 3.0]), np.array([1.0, 0.5])
+    first, deviation = mixed_moments(shares, offset + unit * np.array([0.0, 5.0]), offset + unit * mean, unit * spread)
+    np.testing.assert_allclose(first, offset + unit * np.array([2.0, 3.0]))
+    np.testing.assert_allclose(deviation / unit, [np.sqrt(3.5), 0.5], rtol=1e-6)
 
 
 def test_hyperparameters_are_assigned_to_the_parts(split):

@@ -36,6 +36,37 @@ def test_models_and_kernels_agree_on_state(missing):
         assert mixture.n_stateful == sum(model.stateful for model in models)
 
 
+def bound_in_views(offset=0.0, **settings):
+    cells = offset + np.random.default_rng(0).normal(size=(2, 20))
+    return bind_columns(
+        ["a", "b"], ["real"] * 2, [0, 0], list(cells), covariance_type="full", in_views=True, **settings
+    )
+
+
+def test_joint_reals_far_from_the_default_prior_have_their_own():
+    models = bound_in_views(1e9, learn=False, feature_params={"real": {"mu": 1e9, "sigma2": 4.0}})
+    assert [model.report(model.parameters)["mu"] for model in models] == [1e9, 1e9]
+    # The widths of a grid that is not given do not matter: a chain takes those that suit.
+    assert bound_in_views(1e5, grids="fixed", feature_grids={"real": {"mu": [99_000.0, 101_000.0]}})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"learn": False, "feature_params": {"real": {"mu": 1e9}}},
+        {"learn": False, "feature_params": {"b": {"sigma2": 1e-20}}},
+        {"feature_params": {"b": {"mu": -1e9}}},
+        {"feature_grids": {"real": {"sigma2": [1e-20, 1.0]}}},
+        {"feature_grids": {"b": {"mu": [0.0, 1e9]}}},
+        {"feature_grids": {"real": {"nu": [1e-12, 1.0], "sigma2": [1e-10, 1.0]}}},
+    ],
+)
+def test_priors_too_far_from_joint_reals_are_refused(settings):
+    # A matrix would lose its rank, though one column alone would be fine.
+    with pytest.raises(ValueError, match=r"column '[ab]' has values too far from the prior.*covariance_type='diag'"):
+        bound_in_views(**settings)
+
+
 def test_kinds_are_the_names_of_the_types():
     assert sorted(KINDS) == [
         "bag-of-words",

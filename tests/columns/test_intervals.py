@@ -110,6 +110,33 @@ def test_dispersed_counts_against_sums(dispersion):
     np.testing.assert_allclose(found, alone, rtol=1e-12)
 
 
+@pytest.mark.parametrize("dispersion", [1e-6, 1e-4])
+def test_large_counts_with_a_narrow_peak_against_sums(dispersion):
+    # Nodes that are spread over all counts would miss the peak.
+    cells = np.random.default_rng(0).poisson(1e6, 60).astype(np.int32)
+    model, statistics = fitted("count", cells, dispersion=dispersion)
+    values = np.arange(900_000, 1_100_001, dtype=np.int32)
+    # Of the clusters with rows; before it knows any, the peak is wide.
+    masses = density(model, statistics, values)[:, :3]
+    np.testing.assert_allclose(masses.sum(axis=0), 1.0, atol=1e-5)
+    ends = [1e6, 1.002e6, 1e7, 1e30, 1e300]
+    found = model.interval_probabilities(statistics, [Interval(high=end) for end in ends], N_CLUSTERS)[:, :3]
+    expected = [masses[values < end].sum(axis=0) for end in ends]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    between = model.interval_probabilities(statistics, [Interval(0.999e6, 1e6), Interval(low=1e6)], N_CLUSTERS)[:, :3]
+    expected = [masses[(values > 0.999e6) & (values < 1e6)].sum(axis=0), masses[values > 1e6].sum(axis=0)]
+    np.testing.assert_allclose(between, expected, atol=1e-5)
+
+
+def test_the_widest_counts_are_sure_below_a_huge_end():
+    for params in ({"shape": 1e-12, "rate": 1e-12, "dispersion": 1e12}, {"shape": 0.01, "rate": 1e-3}):
+        model, statistics = fitted("count", RNG.poisson(3.0, 60).astype(np.int32), **params)
+        found = model.interval_probabilities(statistics, [Interval(high=1e300)], N_CLUSTERS)
+        np.testing.assert_allclose(found, 1.0, atol=1e-6)
+        found = model.interval_probabilities(statistics, [Interval(1e20, 1e300), Interval(low=1e200)], N_CLUSTERS)
+        np.testing.assert_allclose(found, 0.0, atol=1e-6)
+
+
 def test_semicontinuous_has_its_atoms():
     cells = np.where(RNG.random(60) < 0.4, 0.0, 2.0 + RNG.normal(size=60))
     model, statistics = fitted("semicontinuous", cells, atoms=[0.0, 9.0])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_t
 
+from sklearn_subanneal.columns import _marginal_t
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 
 RNG = np.random.default_rng(5)
@@ -109,3 +110,17 @@ def test_blocks_of_every_width(width):
     np.testing.assert_allclose(block.log_densities(cells, 1)[:, 0], exact, rtol=1e-9, atol=1e-9)
     found = [block.scores(row, 1)[0] for row in range(10)]
     np.testing.assert_allclose(found, exact[:10], rtol=1e-5, atol=1e-5)
+
+
+def test_without_memory_for_coefficients_clusters_are_scored_one_by_one(monkeypatch):
+    class Full:
+        def __getattr__(self, name):
+            raise MemoryError
+
+    block = GaussianStatistics(GaussianData(CELLS), parameters(), None, 8)
+    block.rebuild(np.arange(N_ROWS) % 3)
+    values = np.where(PATTERNS, np.nan, CELLS[: len(PATTERNS)])
+    monkeypatch.setattr(_marginal_t, "np", Full())
+    found = block.log_densities(values, 4)
+    monkeypatch.undo()
+    np.testing.assert_allclose(found, block.log_densities(values, 4), rtol=1e-8, atol=1e-8)

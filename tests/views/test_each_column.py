@@ -256,3 +256,20 @@ def test_means_of_counts_are_those_of_the_other_rows(fitted):
     else:
         # The mean of the negative binomial falls with the cell that is left out.
         assert np.all(np.sign(with_it - mean) == np.sign(arrays[2][rows] - mean))
+
+
+def test_many_clusters_and_values_are_told_apart():
+    class ThatSaysItsCells:
+        """In place of a model and its statistics; a cluster says which of its rows has left it."""
+
+        def cluster_expectations(self, left, n_clusters):
+            return np.broadcast_to(0.0, (n_clusters, 1)) if left is self else left.astype(float)[:, None], None
+
+        def without_rows(self, rows, slots):
+            return rows
+
+    own, rows = ThatSaysItsCells(), np.arange(8, dtype=np.int32)
+    # Four values: cluster 2^30 times four is 2^32, which is 0 in 32 bits.
+    slots = np.repeat(np.array([0, 2**30], np.int32), 4)
+    change, _ = change_without_cells(own, own, np.tile(np.arange(4.0), 2), rows, slots)
+    assert change[:, 0].tolist() == rows.tolist()
