@@ -26,7 +26,11 @@ from sklearn_subanneal.columns.units import check_reach, rounding_variance, stan
 KAPPA_GRID = geometric_grid(1e-4, 10.0, 20)
 SIGMA2_GRID = geometric_grid(1e-6, 4.0, 20)
 NU_GRID = geometric_grid(0.3, 100.0, 20)
-# Variance within a cluster before anything is learned, as a share of the variance of the table.
+# Variance within a cluster before anything is learned, as a share of the variance of the table. With less, the first
+# rows of a table are all clusters of one row if most of its columns are the same in all clusters, or if it has many
+# columns; hyperparameters that suit such clusters keep them.
+START_SHARE = 0.5
+# The same of a block of one column, and of angles: too many small clusters are merged sooner than too few are split.
 NARROW = 0.05
 # In standard deviations of the prior: squares must not overflow in float32.
 MOST_DISTANCE = 1e15
@@ -108,8 +112,7 @@ def normal_prior(
     See :meth:`ColumnModel.bind` for the other arguments; ``given`` is in the units from which ``center`` and ``scale``
     lead to those of ``z``.
     """
-    # Clusters much narrower than the table: too many small ones at first are merged sooner than too few are split.
-    start = {"mu": 0.0, "kappa": 0.1, "sigma2": NARROW, "nu": 5.0}
+    start = {"mu": 0.0, "kappa": 0.1, "sigma2": START_SHARE, "nu": 5.0}
     if not learn or grids == "fixed":
         given = {"mu": 0.0, "kappa": 0.1, "sigma2": 1.0, "nu": 2.0} | given
     start |= {key: float(value) for key, value in given.items()}

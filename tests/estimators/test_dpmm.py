@@ -44,6 +44,16 @@ def test_clusters_nearest_to_no_row_are_dropped():
     np.testing.assert_array_equal(p.argmax(axis=1), model.labels_)
 
 
+@pytest.mark.parametrize(("n_columns", "n_informative", "spread"), [(40, 8, 0.2), (150, 150, 0.7)])
+def test_clusters_of_many_columns_are_found(n_columns, n_informative, spread):
+    """Most columns say nothing of the clusters, or all say a little: no row needs a cluster of its own."""
+    rng, groups = np.random.default_rng(0), np.arange(300) % 6
+    X = rng.normal(size=(300, n_columns))
+    X[:, :n_informative] = rng.normal(size=(6, n_informative))[groups] + spread * X[:, :n_informative]
+    given = {"covariance_type": "diag", "n_chains": 2, "n_draws": 2, "thin": 1, "random_state": 0}
+    assert adjusted_rand_score(groups, SubsampleAnnealedDPMM(**given).fit(X).labels_) > 0.95
+
+
 def test_the_largest_cluster_is_the_first():
     X = np.concatenate([np.zeros((10, 1)), np.full((40, 1), 50.0), np.full((20, 1), -50.0)])
     X += np.random.default_rng(0).normal(size=X.shape)
