@@ -26,12 +26,13 @@ class Questions:
     def probability(self, event: str | Sequence[str], given=None) -> float | np.ndarray:
         """The probability that a new row has some values, given some of its cells.
 
-        It is the probability under the distribution from which :meth:`sample` draws, by distribution functions and not
-        by samples: the event is divided into disjoint boxes, and given its clusters, which the evidence makes more or
-        less probable, a row is in a box with the product of the probabilities of its columns. It is exact, up to
-        rounding, with one exception: a box with conditions on several real or skewed columns with full covariance that
-        share a view is integrated numerically. The error is below 1e-8 for two such columns whose correlation in the
-        cluster is at most 0.99, and about 1e-4 for more, by a quasi-Monte Carlo sequence that is always the same.
+        It is the probability under the distribution from which :meth:`sample` draws, columns of whole numbers being
+        rounded but none limited, by distribution functions and not by samples: the event is divided into disjoint
+        boxes, and given its clusters, which the evidence makes more or less probable, a row is in a box with the
+        product of the probabilities of its columns. It is exact, up to errors of floating point, with one exception: a
+        box with conditions on several real or skewed columns with full covariance that share a view is integrated
+        numerically. The error is below 1e-8 for two such columns whose correlation in the cluster is at most 0.99, and
+        about 1e-4 for more, by a quasi-Monte Carlo sequence that is always the same.
 
         Parameters
         ----------
@@ -51,7 +52,8 @@ class Questions:
         Returns
         -------
         probability : float, or ndarray of shape (n_events,)
-            Of a single value of a real column it is 0, unless the value repeats and covariance is full.
+            Of a single value of a real column it is 0, unless the column has whole numbers only, to which drawn cells
+            are rounded, or the value repeats and covariance is full.
 
         Raises
         ------
@@ -142,9 +144,10 @@ class Questions:
         """Quantiles of a column of a new row, given some of its other cells.
 
         Those of a real or skewed column are of a mixture of t distributions, by its distribution function: exact up to
-        10^-4 of the probability beyond the quantile, the share of the components that are left out. Of counts, of
-        ordinal columns, of categories that are numbers and of semicontinuous columns they are found by probabilities
-        of events, as :meth:`probability` gives them: the least value that is not exceeded with this probability.
+        10^-4 of the probability beyond the quantile, the share of the components that are left out, and rounded where
+        all cells of ``fit`` were whole numbers, as :meth:`sample` rounds what it draws. Of counts, of ordinal columns,
+        of categories that are numbers and of semicontinuous columns they are found by probabilities of events, as
+        :meth:`probability` gives them: the least value that is not exceeded with this probability.
 
         Parameters
         ----------
@@ -191,6 +194,7 @@ class Questions:
         with self._average() as average:
             if modelled.kind in ("real", "skewed"):
                 values = predicted_quantiles(average, cells, target, levels)[0]
+                values = np.rint(values) if any(average.models[target].whole) else values
             else:
                 values = quantiles_by_events(average, modelled, self._table.places[j], cells, levels)
         return values if function is None else function.forward(values)

@@ -184,6 +184,64 @@ def test_conditional_probability_of_evidence_in_the_event(model):
     assert model.probability("age is missing", given={"age": 30.0}) == 0.0
 
 
+@pytest.fixture(scope="module", params=["diag", "full"])
+def model_of_whole_numbers(request):
+    """Real, skewed and semicontinuous columns of whole numbers, some of them frequent, and one of other numbers."""
+    rng = np.random.default_rng(0)
+    age = np.rint(rng.normal(48.0, 16.0, 400).clip(18.0, 90.0))
+    frame = pd.DataFrame(
+        {
+            "age": age,
+            "weight": 0.5 * age + rng.normal(0.0, 5.0, 400),
+            "visits": np.rint(np.exp(rng.normal(3.0, 0.7, 400))),
+            "spent": np.where(rng.random(400) < 0.4, 0.0, np.rint(np.exp(rng.normal(3.0, 1.0, 400)))),
+        }
+    )
+    types = {"age": "real", "weight": "real", "visits": "skewed", "spent": "semicontinuous"}
+    model = CrossCat(n_chains=1, n_draws=4, covariance_type=request.param, feature_types=types, random_state=0)
+    return model.fit(frame)
+
+
+@pytest.mark.parametrize("given", [None, {"weight": 30.0}])
+def test_drawn_whole_numbers_are_rounded_in_events_too(model_of_whole_numbers, given):
+    events = {
+        "age <= 40": lambda X: X["age"] <= 40.0,
+        "age < 40": lambda X: X["age"] < 40.0,
+        "age > 39.2": lambda X: X["age"] > 39.2,
+        "40 <= age <= 44": lambda X: X["age"].between(40.0, 44.0),
+        "age in [39, 40, 41]": lambda X: X["age"].isin([39.0, 40.0, 41.0]),
+        "age != 40": lambda X: X["age"] != 40.0,
+        "visits == 8": lambda X: X["visits"] == 8.0,
+        "visits < 5": lambda X: X["visits"] < 5.0,
+        "20.2 < visits < 20.7": lambda X: X["visits"] < 0.0,
+        "visits <= 20 and age <= 50": lambda X: (X["visits"] <= 20.0) & (X["age"] <= 50.0),
+        "spent <= 3": lambda X: X["spent"] <= 3.0,
+        "spent == 7 or age == 60": lambda X: (X["spent"] == 7.0) | (X["age"] == 60.0),
+    }
+    n = 40_000
+    X = model_of_whole_numbers.sample(n, given=given, random_state=0)
+    found = model_of_whole_numbers.probability(list(events), given=given)
+    frequency = np.array([truth(X).mean() for truth in events.values()])
+    error = 4.0 * np.sqrt(found * (1.0 - found) / n) + 4.0 / n + ERROR[model_of_whole_numbers.covariance_type]
+    assert (np.abs(found - frequency) < error).all(), dict(zip(events, zip(found, frequency, strict=True), strict=True))
+
+
+def test_given_cells_between_whole_numbers_are_not_rounded(model_of_whole_numbers):
+    found = model_of_whole_numbers.probability(["age <= 40", "age > 40", "age == 40"], given={"age": 40.3})
+    assert found.tolist() == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("column", ["age", "visits", "spent"])
+def test_quantiles_of_whole_numbers(model_of_whole_numbers, column):
+    """The least whole numbers that are not exceeded with these probabilities."""
+    levels = [0.05, 0.31, 0.5, 0.92]
+    found = model_of_whole_numbers.conditional_quantiles(column, levels, given={"weight": 30.0})
+    assert (found == np.rint(found)).all()
+    for value, level in zip(found.tolist(), levels, strict=True):
+        ends = model_of_whole_numbers.probability([f"{column} < {value}", f"{column} <= {value}"], {"weight": 30.0})
+        assert ends[0] < level + 1e-4 < ends[1] + 2e-4
+
+
 def test_a_table_of_one_row_as_evidence(model):
     row = people()[:1].assign(**{name: None for name in people().columns if name != "kids"})
     assert model.probability("ok", given=row) == model.probability("ok", given={"kids": row["kids"][0]})
@@ -191,7 +249,7 @@ def test_a_table_of_one_row_as_evidence(model):
 
 def test_by_hand():
     """Hyperparameters fixed: t distributions and shares from the rows of each cluster of the only draw."""
-    x, z = np.array([1.0, 2.0, 4.0, 30.0, 31.0, 33.0, 29.0]), np.array([0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    x, z = np.array([1.0, 2.0, 4.0, 30.0, 31.0, 33.0, 29.5]), np.array([0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     model = CrossCat(
         row_partition="dp",
         covariance_type="diag",
