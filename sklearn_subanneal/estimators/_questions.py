@@ -41,11 +41,11 @@ class Questions:
             comparisons of a column with a value: ``<``, ``<=``, ``>``, ``>=``, ``==``, ``!=``, ``in [...]``,
             ``not in [...]``, chains as in ``"18 <= age < 65"``; ``is missing`` and ``is not missing`` where the column
             has a missing indicator; the name of a boolean column alone. They are joined by ``and``, ``or``, ``not`` and
-            parentheses. Values are numbers, strings in quotes, ``true`` and ``false``. Names that are no identifiers
-            are in backticks. The text is parsed, and never evaluated. Categories have an order if they are numbers, or
-            levels of an ordinal column. Dates cannot be asked about. A missing cell, of a column with an indicator,
-            fulfils no comparison but ``is missing``, ``!=``, ``not in`` and those after ``not``. Where there is no
-            indicator, the question is about the value that the cell has.
+            parentheses. Values are numbers, strings in quotes, ``true`` and ``false``. Names that are no identifiers,
+            or are ``missing`` or ``true``, are in backticks. The text is parsed, and never evaluated. Categories have
+            an order if they are numbers, or levels of an ordinal column. Dates cannot be asked about. A missing cell,
+            of a column with an indicator, fulfils no comparison but ``is missing``, ``!=``, ``not in`` and those after
+            ``not``. Where there is no indicator, the question is about the value that the cell has.
         given : dict, or array-like or DataFrame of shape (1, n_features), default=None
             Evidence, as in :meth:`score_samples`. Events may be about its columns as well.
 

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from sklearn_subanneal import CrossCat
+from sklearn_subanneal.estimators._event_text import parsed_event
 from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 pd = pytest.importorskip("pandas")
@@ -460,6 +461,39 @@ def test_hostile_texts_are_refused_and_not_run(model, text, tmp_path, monkeypatc
     with pytest.raises(ValueError, match="event"):
         model.probability(text)
     assert not list(tmp_path.iterdir())
+
+
+def comparisons(text, names):
+    """What a text asks of the columns, or why it is refused."""
+    asked = []
+    try:
+        parsed_event(text, names, lambda name, operation, value, place: asked.append((name, operation, value)))
+    except ValueError as error:
+        return str(error)
+    return asked
+
+
+def test_columns_whose_names_are_words_of_events():
+    """Beside another column the word is meant, and the column has backticks."""
+    names = ["gap", "flag", "missing", "true"]
+    for text in ("gap is missing", "gap is not missing", "not (gap is missing)"):
+        assert comparisons(text, names) == comparisons(text, ["gap"]) == [("gap", "is missing", None)]
+    for text in ("flag == true", "true == flag", "flag != true"):
+        assert comparisons(text, names) == comparisons(text, ["flag"]) == [("flag", "==", True)]
+    assert comparisons("flag in [true, false]", names) == [("flag", "in", [True, False])]
+    assert comparisons("true == true", names) == [("true", "==", True)]
+    assert comparisons("missing is missing", names) == [("missing", "is missing", None)]
+    for quoted in ("missing", "`missing`"):
+        assert comparisons(f"0 < {quoted} < 2", names) == [("missing", ">", 0), ("missing", "<", 2)]
+    assert "has 'missing', which is no value; write `is missing`" in comparisons("gap == missing", names)
+    for text in ("gap == `missing`", "flag == `true`", "`true` == gap"):
+        assert "compares two columns" in comparisons(text, names)
+
+
+def test_letters_that_pythons_parser_takes_for_those_of_a_name():
+    wide = "\uff43olumn0"
+    assert comparisons(f"{wide} > 1 and `a b` > 2", ["column0", "a b"]) == [("column0", ">", 1), ("a b", ">", 2)]
+    assert comparisons(f"{wide} > 1", ["x"]) == [("column0", ">", 1)]
 
 
 def test_names_that_pythons_parser_spells_in_another_way():
