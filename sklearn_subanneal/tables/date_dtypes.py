@@ -10,6 +10,9 @@ FIRST_NANO, LAST_NANO = np.datetime64("1678-01-01", "us"), np.datetime64("2261-1
 
 def pandas_dates(series) -> np.ndarray:
     """A pandas Series of dates as datetime64[us] in UTC; nanoseconds are cut off."""
+    if str(series.dtype).startswith("date") and "[pyarrow]" in str(series.dtype):
+        # Days of Arrow have no methods of times.
+        series = series.astype("timestamp[us][pyarrow]")
     if getattr(series.dt, "tz", None) is not None:
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
     return series.to_numpy().astype("M8[us]")
@@ -52,7 +55,7 @@ def with_polars_dtype(dates: np.ndarray, dtype: str):
 
 
 def _within(dates: np.ndarray, dtype: str) -> np.ndarray:
-    if "ns" not in dtype:
+    if "[ns" not in dtype:
         return dates
     # NaT remains: as an integer it is the smallest.
     return np.where(np.isnat(dates), dates, np.clip(dates, FIRST_NANO, LAST_NANO))
