@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import kstest
+from scipy.stats import kstest, rankdata
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
@@ -147,8 +147,14 @@ def test_p_values_are_ranks_among_training_rows(fitted):
     detector, table = fitted
     p_values = detector.p_values(table)
     assert p_values.argmin() == detector.score_samples(table).argmin()
-    assert 0.0 < p_values.min() < 0.02
-    assert p_values.max() == 1.0
+    n_as_odd = rankdata(detector.training_scores_, method="max")
+    np.testing.assert_allclose(p_values, n_as_odd / len(table), rtol=1e-12)
+    assert p_values.min() == 1.0 / len(table) and p_values.max() == 1.0
+    # About the share of the outliers has such values.
+    assert abs((p_values <= detector.contamination).sum() - (detector.predict(table) == -1).sum()) <= 1
+    # A new row counts as one more.
+    new = table.iloc[:1].assign(height=1e6)
+    assert detector.p_values(new).tolist() == [1.0 / (len(table) + 1)]
 
 
 def test_reasons_name_the_odd_cell_and_what_was_expected(fitted):
