@@ -188,6 +188,26 @@ def test_reasons_of_new_rows(fitted):
     assert set(table["row"]) == set(np.flatnonzero(detector.predict(new) == -1))
 
 
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_expected_dates_are_in_the_zone_of_their_column(container):
+    """They are the same instants as without a zone, in UTC."""
+    plain = rows(80, 3)[["height", "since"]]
+    zoned = plain.assign(since=plain["since"].dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin"))
+    if container == "polars":
+        plain, zoned = (pytest.importorskip("polars").from_pandas(own) for own in (plain, zoned))
+    answers = []
+    for table in (plain, zoned):
+        detector = CrossCatDetector(BRIEF, n_calibration=0, random_state=0).fit(table)
+        reasons = detector.reasons(table, rows=[0, 1], n_reasons=2)
+        own = [day for reason in reasons if reason.column == "since" for day in reason[3:6]]
+        answers.append([*detector.crosscat_.predict_column("since", table)[:5], *own])
+    naive, local = answers
+    assert len(naive) == len(local) > 5
+    for instant, day in zip(naive, local, strict=True):
+        assert isinstance(day, pd.Timestamp) == (container == "pandas") and "Europe/Berlin" in str(day.tzinfo)
+        assert pd.Timestamp(day).tz_convert("UTC").tz_localize(None) == pd.Timestamp(instant)
+
+
 def test_drift_is_found_in_the_column_that_drifts(fitted):
     detector, _ = fitted
     same = detector.drift(rows(200, 20))
