@@ -35,3 +35,17 @@ class Interval:
         values = np.asarray(values)
         above = values >= self.low if self.has_low else values > self.low
         return above & (values <= self.high if self.has_high else values < self.high)
+
+    def before_rounding(self) -> Interval:
+        """The numbers that are rounded to whole ones in it.
+
+        Examples
+        --------
+        >>> from sklearn_subanneal.columns.intervals import Interval
+        >>> Interval(39.0, 40.0, has_high=True).before_rounding()
+        Interval(low=39.5, high=40.5, has_low=True, has_high=True)
+        """
+        low = np.ceil(self.low) - 0.5 if self.has_low else np.floor(self.low) + 0.5
+        high = np.floor(self.high) + 0.5 if self.has_high else np.ceil(self.high) - 0.5
+        # Without a whole number in it there are none.
+        return Interval(float(low), float(max(low, high)), True, True)

@@ -77,8 +77,8 @@ class JointReal(Real):
             cells = self.transform.snapped(values[:, 0] * self.scale[0] + self.center[0], cells)
         return [cells]
 
-    def standard_ends(self, intervals):
-        out = super().standard_ends(intervals)
+    def _ends(self, intervals):
+        out = super()._ends(intervals)
         if isinstance(self.transform, TiedValues):
             for i, own in enumerate(intervals):
                 # A tied value is in an interval with the whole image of its own one, or not at all.

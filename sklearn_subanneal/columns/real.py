@@ -80,7 +80,14 @@ class Real(ColumnModel):
         return values / self.scale[0] / self.scale[0] if name == "sigma2" else values
 
     def standard_ends(self, intervals: Sequence[Interval]) -> np.ndarray:
-        """The lower and the upper ends of intervals of cells, (2, n_intervals), in standard units."""
+        """The lower and the upper ends, (2, n_intervals) in standard units, of what is drawn as cells in intervals.
+
+        Drawn cells are rounded where all cells of ``fit`` were whole numbers.
+        """
+        return self._ends([own.before_rounding() for own in intervals] if any(self.whole) else intervals)
+
+    def _ends(self, intervals):
+        """The ends of intervals of cells, in standard units."""
         ends = np.array([[own.low for own in intervals], [own.high for own in intervals]])
         out, known = np.where(ends <= self.transform.lowest, -np.inf, np.inf), np.isfinite(ends)
         known &= ends > self.transform.lowest

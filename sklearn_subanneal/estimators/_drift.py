@@ -38,8 +38,8 @@ class ColumnDrift(NamedTuple):
         new ones), of the share of missing cells (Fisher), and of the mean surprisal of cells given the others of their
         rows, of dependence: a z test, in which new rows may be as much more surprising than training rows as rows that
         were left out of other models. Categories that no other training row has have no part in the last. Where a
-        column is a function of another one in ``fit``, the two have one model, and only the share of missing cells is
-        of the column alone; cells that contradict the function count as missing.
+        column is a function of another one in ``fit``, the two have one model, and each is tested in the rows in which
+        it has a cell itself; cells that contradict the function count as missing.
     """
 
     column: str
@@ -95,7 +95,7 @@ class TrainingCells:
             for place, part in enumerate(table.parts)
             if part.kind in (Categorical.kind, Boolean.kind)
         }
-        surprisal = _without_lone(table, cells, surprisal, counts, 2)
+        surprisal = _without_lone(table, cells, _of_own_cells(table, surprisal, gaps), counts, 2)
         some = slice(None, None, -(-len(surprisal) // MOST_COMPARED))
         n_columns, largest = surprisal.shape[1], np.full(surprisal.shape[1], np.inf)
         for j in np.flatnonzero(~np.isnan(surprisal).all(axis=0)):
@@ -104,12 +104,15 @@ class TrainingCells:
         cells = [own[some] for own in cells]
         return cls(table, cells, surprisal[some], largest, counts, nothing, nothing, gaps[some])
 
-    def excess(self, cells: Sequence[np.ndarray], surprisal: np.ndarray, is_new: np.ndarray) -> np.ndarray:
+    def excess(
+        self, cells: Sequence[np.ndarray], surprisal: np.ndarray, gaps: np.ndarray, is_new: np.ndarray
+    ) -> np.ndarray:
         """By how much rows of another table are more surprising: mean, its variance, and number of cells, by column.
 
-        ``is_new``, an array of bool, marks the rows that are no training rows.
+        The arguments are those of :meth:`drifts`.
         """
         found = np.zeros((3, len(self.largest)))
+        surprisal = _of_own_cells(self.table, surprisal, gaps)
         surprisal = _without_lone(self.table, cells, surprisal, self.counts, np.where(is_new, 1, 2))
         for j, largest in enumerate(self.largest):
             own, others = (np.minimum(s[~np.isnan(s[:, j]), j], largest) for s in (self.surprisal, surprisal))
@@ -139,20 +142,27 @@ class TrainingCells:
             The rows that are no training rows.
         """
         share_new = is_new.mean() if len(is_new) else 0.0
-        mean, variance, numbers = self.excess(cells, surprisal, is_new)
+        mean, variance, numbers = self.excess(cells, surprisal, gaps, is_new)
         deviation = np.sqrt(variance + share_new**2 * self.variance + SMALL_DIFFERENCE**2)
         z = (mean - share_new * self.optimism) / deviation
         given = np.where(numbers > 0.0, 2.0 * norm.sf(np.abs(z)), 1.0)
         out = []
-        for j, (name, at) in enumerate(zip(self.table.names, self.table.places, strict=True)):
-            of_cells = min(self._p_of_part(p, cells[p], is_new) for p in at) * len(at)
+        for j, (column, at) in enumerate(zip(self.table.columns, self.table.places, strict=True)):
+            # Parts may have cells that another column fills; an indicator is in all rows.
+            seen = [(~self.gaps[:, j], ~gaps[:, j])] * len(at)
+            if column.indicator is not None:
+                seen[-1] = slice(None), slice(None)
+            of_cells = len(at) * min(
+                self._p_of_part(p, self.cells[p][own], cells[p][other], is_new[other])
+                for p, (own, other) in zip(at, seen, strict=True)
+            )
             missing = _p_of_counts(*(np.bincount(own[:, j], minlength=2) for own in (self.gaps, gaps)))
             found = [min(float(p), 1.0) for p in (of_cells, missing, given[j])]
-            out.append(ColumnDrift(name, min(3.0 * min(found), 1.0), *found))
+            out.append(ColumnDrift(column.name, min(3.0 * min(found), 1.0), *found))
         return sorted(out, key=lambda drift: drift.p_value)
 
-    def _p_of_part(self, place: int, others: np.ndarray, is_new: np.ndarray) -> float:
-        cells, own = (x[~is_missing(x)] for x in (self.cells[place], others))
+    def _p_of_part(self, place: int, some: np.ndarray, others: np.ndarray, is_new: np.ndarray) -> float:
+        cells, own = (x[~is_missing(x)] for x in (some, others))
         if not len(cells) or not len(own):
             return 1.0
         if cells.dtype.kind == "f":
@@ -223,6 +233,11 @@ def gaps_of_columns(model, X) -> np.ndarray:
     if any(is_function):
         gaps |= model._table.impossible(model, X) & is_function
     return gaps
+
+
+def _of_own_cells(table, surprisal, gaps):
+    """Surprisals, NaN where another column says the cell; that of an indicator is there wherever the cell is not."""
+    return np.where(gaps & [column.indicator is None for column in table.columns], np.nan, surprisal)
 
 
 def _without_lone(table, cells, surprisal, counts, least):

@@ -84,9 +84,9 @@ def parsed_event(text: str, names: Collection[str], compare: Compare) -> Event:
 class _Reader:
     def __init__(self, text, names, compare):
         self.names, self.compare = names, compare
-        # Names in backticks are replaced by words that are nowhere in the text.
+        # Names in backticks are replaced by words that are nowhere in the text, as Python's parser reads it.
         self.prefix = "column"
-        while self.prefix in text:
+        while self.prefix in normalize("NFKC", text):
             self.prefix += "_"
         self.quoted: list[str] = []
         # Columns such as `class`, which Python would take for a word of its own.
@@ -139,6 +139,11 @@ class _Reader:
 
     def _compared(self, left, operator, right, node):
         place, name, other = self._place(node), self._column(left), self._column(right)
+        if name is not None and other is not None and _is_word(right):
+            # Such a word is itself beside a column, though there is a column of its name, which may be in backticks.
+            other = None
+        elif name is not None and other is not None and _is_word(left):
+            name = None
         if name is not None and other is not None:
             for text in (other, name):
                 if text not in self.names:
@@ -182,7 +187,7 @@ class _Reader:
         same = [name for name in self.names if normalize("NFKC", name) == node.id]
         if len(same) == 1:
             return same[0]
-        return None if node.id in {MISSING, *WORDS} else node.id
+        return None if _is_word(node) else node.id
 
     def _literal(self, node):
         """A number, a string or a bool."""
@@ -211,3 +216,8 @@ class _Reader:
         place = self._place(node)
         place = place if len(place) <= 80 else f"{place[:77]}..."
         return ValueError(f"event has {place!r}, which {problem}. {REMEDY}")
+
+
+def _is_word(node) -> bool:
+    """Whether it is a word of this grammar that is no keyword of Python, and so might be a name."""
+    return isinstance(node, ast.Name) and node.id in {MISSING, *WORDS}

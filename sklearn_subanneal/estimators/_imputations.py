@@ -9,6 +9,7 @@ import numpy as np
 from sklearn_subanneal._core.arguments import checked_flag
 from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.estimators import _parts
+from sklearn_subanneal.estimators._filled_tables import filled_table, filled_tables
 from sklearn_subanneal.estimators._sampling import sampling_generator
 from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.mixtures.limited_rows import limited_imputations
@@ -43,6 +44,9 @@ class Imputations:
         ``score_samples`` reports: the weight of a draw is the density of all observed cells of the row, which is exact
         for new rows. With full covariance, the mean of each draw is limited to the range of the training cells, and its
         standard deviation to the length of that range; :meth:`predict_column` may leave it.
+
+        Observed cells stay, also those that count as missing, such as a category that ``fit`` did not see: these are
+        filled with ``unseen="missing"``, or if their column cannot hold them, such as a text among numbers.
 
         Parameters
         ----------
@@ -93,10 +97,7 @@ class Imputations:
                 filled, uncertainty = self._impute_left_out(average, arrays, refinements)
             else:
                 filled, uncertainty = self._filled(average, arrays, bool(seen), refinements)
-        table = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
-        if not return_uncertainty:
-            return table
-        return table, _parts.uncertainty_of_columns(self._table, filled, uncertainty)
+        return filled_table(self, X, arrays, filled, uncertainty, return_uncertainty)
 
     def _filled(self, average, arrays, seen, refinements):
         predicted = refinements.room(len(arrays[0]))
@@ -157,6 +158,7 @@ class Imputations:
         their clusters. New rows are independent of one another: each has its own draw, by the density of its observed
         cells. Real and skewed cells with full covariance are drawn within the range of the training cells of their
         column, and other numbers at most as far beyond it as it is wide: a row with a cell beyond is drawn again.
+        Observed cells stay as in :meth:`impute`.
 
         Parameters
         ----------
@@ -196,7 +198,7 @@ class Imputations:
         else:
             with self._average() as average:
                 tables = [limited_imputations(average, arrays, generator) for _ in range(n_imputations)]
-        return [self._table.decode(filled, like=X, made=missing(arrays)) for filled in tables]
+        return filled_tables(self, X, arrays, tables)
 
     def _imputed_table(self, arrays, number, generator):
         """The training table by the draw of this number; rows of weight 0 are new to it."""

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sklearn_subanneal.annealing.subsampling import resolve_subsampling
+from sklearn_subanneal.estimators._drift import gaps_of_columns
 from sklearn_subanneal.tables.row_weights import repeated_rows
 
 # Parts of the table, one of which is left out of each model; tables of fewer rows are not calibrated.
@@ -149,13 +150,17 @@ def _judged_part(detector, X, of_rows, kept, seed) -> LeftOutPart | None:
     try:
         own.fit(repeated_rows(X, kept), **{name: values[kept] for name, values in of_rows.items()})
         # A row may be equal to others by the types that their model has found.
-        scores, is_new, cells, surprisal = own._scores_of(repeated_rows(X, ~kept))
+        left = repeated_rows(X, ~kept)
+        scores, is_new, cells, surprisal = own._scores_of(left)
     except ValueError:
         # The other rows have other types: where they are above 0, a column may be modelled by its logarithm.
         return None
     weights = is_new * of_rows.get("sample_weight", np.ones(len(kept), int))[~kept]
     scores, copies = np.repeat(scores, weights), np.repeat(np.arange(is_new.sum()), weights[is_new])
-    excess = own._compared.excess([array[copies] for array in cells], surprisal[copies], np.ones(len(copies), bool))
+    gaps = gaps_of_columns(own.crosscat_, left)[is_new][copies]
+    excess = own._compared.excess(
+        [array[copies] for array in cells], surprisal[copies], gaps, np.ones(len(copies), bool)
+    )
     places = np.arange(len(own._sorted_scores)) / (len(own._sorted_scores) - 1)
     ranks = np.interp(scores, own._sorted_scores, places)
     return LeftOutPart(ranks, np.minimum(scores - own._sorted_scores[0], 0.0), excess)

@@ -39,6 +39,7 @@ from sklearn_subanneal.estimators._responsibilities import Responsibilities
 from sklearn_subanneal.estimators._simulation import PriorSimulation
 from sklearn_subanneal.estimators._training_table import TrainingTable, identified
 from sklearn_subanneal.shards import ShardedTable
+from sklearn_subanneal.tables.empty_columns import warn_of_empty
 from sklearn_subanneal.tables.missing_indicators import MISSING_ONLY
 from sklearn_subanneal.tables.missing_patterns import MissingPatterns
 from sklearn_subanneal.tables.row_copies import RowCopies
@@ -210,6 +211,7 @@ class MCMCEstimator(
     def _read(self, X, keep_empty=True):
         """The schema of the data given to ``fit`` as it is modelled, and its typed columns."""
         table, arrays = self._read_table(X, keep_empty)
+        warn_of_empty(table.columns if self._warns else [])
         if not self._finds_functions:
             return self._revised(table, arrays)
         return modelled_once(table, arrays, self._revised, {*(self.feature_params or ()), *(self.feature_grids or ())})

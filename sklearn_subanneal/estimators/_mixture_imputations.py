@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sklearn_subanneal._core.arguments import checked_flag
-from sklearn_subanneal.estimators._parts import filled_parts, uncertainty_of_columns
+from sklearn_subanneal.estimators._filled_tables import filled_table, filled_tables
+from sklearn_subanneal.estimators._parts import filled_parts
 from sklearn_subanneal.estimators._sampling import sampling_generator
-from sklearn_subanneal.mixtures.ensemble import missing
 from sklearn_subanneal.mixtures.limited_rows import limited_imputations
 
 NOTHING_TO_FILL = "{} has nothing to fill: a word that does not occur in a document has the count 0."
@@ -27,7 +27,8 @@ class MixtureImputations:
         by one near the mean that agrees with the other parts. Each row counts as one that ``fit`` has not seen: its
         missing cells are predicted by the conditional of the density that ``score_samples`` gives. With full
         covariance, skewed cells are filled by their mean, transformed, and transformed back; and the mean of each draw
-        is limited to the range of the training cells, its standard deviation to the length of that range.
+        is limited to the range of the training cells, its standard deviation to the length of that range. Observed
+        cells stay, as in :meth:`CrossCat.impute`.
 
         Parameters
         ----------
@@ -48,8 +49,7 @@ class MixtureImputations:
         arrays = self._encode(X)
         with self._average() as average:
             filled, uncertainty = filled_parts(self._table, average, arrays)
-        table = self._table.decode(filled, like=X, made=missing(arrays), spreads=uncertainty)
-        return (table, uncertainty_of_columns(self._table, filled, uncertainty)) if return_uncertainty else table
+        return filled_table(self, X, arrays, filled, uncertainty, return_uncertainty)
 
     def sample_imputations(self, X, n_imputations: int = 20, random_state=None) -> list:
         """Multiple imputation: copies of X in which missing cells are drawn from the posterior.
@@ -79,4 +79,4 @@ class MixtureImputations:
         generator = sampling_generator(n_imputations, random_state, "n_imputations")
         with self._average() as average:
             tables = [limited_imputations(average, arrays, generator) for _ in range(n_imputations)]
-        return [self._table.decode(filled, like=X, made=missing(arrays)) for filled in tables]
+        return filled_tables(self, X, arrays, tables)

@@ -13,6 +13,7 @@ from sklearn_subanneal.estimators._questions import Questions
 from sklearn_subanneal.estimators._sampling import sampling_generator, with_missing_cells
 from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
 from sklearn_subanneal.mixtures.limited_rows import limited_rows
+from sklearn_subanneal.tables.date_dtypes import with_zone
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, united
 
 
@@ -143,10 +144,10 @@ class PredictiveQueries(Imputations, Questions):
         -------
         values : ndarray of shape (n_samples,)
             The posterior mean of a real or a count, the most probable value of a categorical, ordinal or boolean
-            column, a date as ``impute`` has it. Of a skewed column the median; with full covariance the mean of its
-            transformed cells, transformed back, which may be far from the median if several clusters are probable
-            (``conditional_quantiles`` has that). With full covariance, the mean of each draw is at most as far beyond
-            the cells of ``fit`` as these are from one another.
+            column, a date as ``impute`` has it, in its time zone. Of a skewed column the median; with full covariance
+            the mean of its transformed cells, transformed back, which may be far from the median if several clusters
+            are probable (``conditional_quantiles`` has that). With full covariance, the mean of each draw is at most as
+            far beyond the cells of ``fit`` as these are from one another.
 
         Raises
         ------
@@ -164,8 +165,10 @@ class PredictiveQueries(Imputations, Questions):
         array([0., 1.])
         """
         j, values = self._given_others(column, X)
-        categories = self._table.columns[j].categories
-        return values if categories is None else categories[values.argmax(axis=1)]
+        found = self._table.columns[j]
+        if values.dtype.kind == "M":
+            return with_zone(values, found.dtype, self._table.container)
+        return values if found.categories is None else found.categories[values.argmax(axis=1)]
 
     def predict_column_proba(self, column, X) -> np.ndarray:
         """Probabilities of the values of one categorical, ordinal or boolean column, given the others.

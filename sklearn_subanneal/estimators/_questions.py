@@ -27,12 +27,13 @@ class Questions:
         """The probability that a new row has some values, given some of its cells.
 
         It is the probability under the posterior predictive distribution, tails included: :meth:`sample` draws reals
-        far beyond the training cells again, and rounds whole numbers. It is found by distribution functions and not
-        by samples: the event is divided into disjoint boxes, and given its clusters, which the evidence makes more or
-        less probable, a row is in a box with the product of the probabilities of its columns. It is exact, up to
-        rounding, with one exception: a box with conditions on several real or skewed columns with full covariance that
-        share a view is integrated numerically. The error is below 1e-8 for two such columns whose correlation in the
-        cluster is at most 0.99, and about 1e-4 for more, by a quasi-Monte Carlo sequence that is always the same.
+        far beyond the training cells again, but columns of whole numbers are rounded as it rounds them. It is found by
+        distribution functions and not by samples: the event is divided into disjoint boxes, and given its clusters,
+        which the evidence makes more or less probable, a row is in a box with the product of the probabilities of its
+        columns. It is exact, up to rounding, with one exception: a box with conditions on several real or skewed
+        columns with full covariance that share a view is integrated numerically. The error is below 1e-8 for two such
+        columns whose correlation in the cluster is at most 0.99, and about 1e-4 for more, by a quasi-Monte Carlo
+        sequence that is always the same.
 
         Parameters
         ----------
@@ -41,18 +42,19 @@ class Questions:
             comparisons of a column with a value: ``<``, ``<=``, ``>``, ``>=``, ``==``, ``!=``, ``in [...]``,
             ``not in [...]``, chains as in ``"18 <= age < 65"``; ``is missing`` and ``is not missing`` where the column
             has a missing indicator; the name of a boolean column alone. They are joined by ``and``, ``or``, ``not`` and
-            parentheses. Values are numbers, strings in quotes, ``true`` and ``false``. Names that are no identifiers
-            are in backticks. The text is parsed, and never evaluated. Categories have an order if they are numbers, or
-            levels of an ordinal column. Dates cannot be asked about. A missing cell, of a column with an indicator,
-            fulfils no comparison but ``is missing``, ``!=``, ``not in`` and those after ``not``. Where there is no
-            indicator, the question is about the value that the cell has.
+            parentheses. Values are numbers, strings in quotes, ``true`` and ``false``. Names that are no identifiers,
+            or are ``missing`` or ``true``, are in backticks. The text is parsed, and never evaluated. Categories have
+            an order if they are numbers, or levels of an ordinal column. Dates cannot be asked about. A missing cell,
+            of a column with an indicator, fulfils no comparison but ``is missing``, ``!=``, ``not in`` and those after
+            ``not``. Where there is no indicator, the question is about the value that the cell has.
         given : dict, or array-like or DataFrame of shape (1, n_features), default=None
             Evidence, as in :meth:`score_samples`. Events may be about its columns as well.
 
         Returns
         -------
         probability : float, or ndarray of shape (n_events,)
-            Of a single value of a real column it is 0, unless the value repeats and covariance is full.
+            Of a single value of a real column it is 0, unless the column has whole numbers only, to which drawn cells
+            are rounded, or the value repeats and covariance is full.
 
         Raises
         ------
@@ -143,9 +145,10 @@ class Questions:
         """Quantiles of a column of a new row, given some of its other cells.
 
         Those of a real or skewed column are of a mixture of t distributions, by its distribution function: exact up to
-        10^-4 of the probability beyond the quantile, the share of the components that are left out. Of counts, of
-        ordinal columns, of categories that are numbers and of semicontinuous columns they are found by probabilities
-        of events, as :meth:`probability` gives them: the least value that is not exceeded with this probability.
+        10^-4 of the probability beyond the quantile, the share of the components that are left out, and rounded where
+        all cells of ``fit`` were whole numbers, as :meth:`sample` rounds what it draws. Of counts, of ordinal columns,
+        of categories that are numbers and of semicontinuous columns they are found by probabilities of events, as
+        :meth:`probability` gives them: the least value that is not exceeded with this probability.
 
         Parameters
         ----------
@@ -192,6 +195,7 @@ class Questions:
         with self._average() as average:
             if modelled.kind in ("real", "skewed"):
                 values = predicted_quantiles(average, cells, target, levels)[0]
+                values = np.rint(values) if any(average.models[target].whole) else values
             else:
                 values = quantiles_by_events(average, modelled, self._table.places[j], cells, levels)
         return values if function is None else function.forward(values)

@@ -12,12 +12,13 @@ import numpy as np
 from sklearn_subanneal.columns.column_model import LARGEST_CELL
 from sklearn_subanneal.estimators import _parts
 from sklearn_subanneal.tables.cells import is_missing
+from sklearn_subanneal.tables.date_dtypes import with_zone
 from sklearn_subanneal.tables.derived_cells import whole_cells
 from sklearn_subanneal.views.views_predictive import left_out, without
 
 # Standard deviations between the expected value and the ends of its interval, for a coverage of 95 %.
 HALF_WIDTH = 1.96
-NANOSECONDS_A_DAY = 86_400_000_000_000.0
+MICROSECONDS_A_DAY = 86_400_000_000.0
 
 
 class CellReason(NamedTuple):
@@ -33,7 +34,7 @@ class CellReason(NamedTuple):
         What the other cells of the row let expect: the mean, or the most probable category.
     low, high : object
         The interval in which a number or a date would be expected, mean plus and minus 1.96 standard deviations; None
-        for a category.
+        for a category. Dates are in the time zone of their column, if it has one.
     surprisal : float
         -log p(cell | the other cells of its row), in nats and the units of the data; infinite if the column can't have
         such a value.
@@ -132,8 +133,9 @@ def _expected(model, cells, j, known, exact):
         return [(value, None, None) for value in column.categories[values].tolist()]
     half = HALF_WIDTH * spread
     if values.dtype.kind == "M":
-        half = (half * NANOSECONDS_A_DAY).astype("m8[ns]")
-        return list(zip(values, values - half, values + half, strict=True))
+        half = (half * MICROSECONDS_A_DAY).astype("m8[us]")
+        ends = (values, values - half, values + half)
+        return list(zip(*(with_zone(own, column.dtype, table.container) for own in ends), strict=True))
     with np.errstate(over="ignore"):
         low, high = np.clip([values - half, values + half], -LARGEST_CELL, LARGEST_CELL)
     return list(zip(values.tolist(), low.tolist(), high.tolist(), strict=True))

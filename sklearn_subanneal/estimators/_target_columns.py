@@ -25,6 +25,7 @@ from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.datetimes import Datetime
 from sklearn_subanneal.tables.derivation import FunctionOfNumbers
+from sklearn_subanneal.tables.empty_columns import warn_of_empty
 from sklearn_subanneal.tables.row_weights import repeated_rows
 from sklearn_subanneal.tables.schema import Table, read_table
 
@@ -70,6 +71,7 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
             missing_indicator=inner.missing_indicator,
             keep_empty=True,
         )
+        warn_of_empty(self._table.columns)
         if all(given is None for given in (inner.missing_indicator, inner.feature_params, inner.feature_grids)):
             # What says the same as another column is no column of the joint table.
             self._table, arrays = modelled_once(self._table, arrays, _unchanged)
@@ -97,7 +99,7 @@ class TargetColumns(ChainCallbacksMixin, Presentation, BaseEstimator):
         self._n_targets = len(targets)
         # Callbacks may predict before the chains have ended.
         self.chain_weights_ = None
-        # Clusters on which the chains disagree may predict y equally well.
+        # Clusters on which the chains disagree may predict y equally well, and of empty columns all is said.
         inner._warns = False
         # Those of X have been found, and a target is none of them.
         inner._finds_functions = False

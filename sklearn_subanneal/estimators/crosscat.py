@@ -122,7 +122,8 @@ class CrossCat(
         A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
         (``score_samples``, ``surprisal``, ``novelty``) count it as one more value, which is rarer than every category
         in every cluster; where a row is evidence for its clusters and its other cells (``predict``, ``impute``,
-        ``predict_column``) it is missing. "missing": a missing cell everywhere. "error": an error.
+        ``predict_column``) it is missing, though ``impute`` leaves it. "missing": a missing cell everywhere. "error":
+        an error.
     n_chains : int or "auto", default="auto"
         Independent chains; predictions average over them. "auto": two if they agree, which means that they have
         converged, and that views, and the clusters in each view, have a mean adjusted Rand index of at least .98 in

@@ -192,11 +192,7 @@ class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, Bas
         -------
         scores : ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        scores, is_new, *_ = self._scores_of(X)
-        scores[is_new] = self._calibration(scores[is_new])
-        n_impossible = self.crosscat_._table.impossible(self.crosscat_, X).sum(axis=1)
-        return np.where(n_impossible > 0, np.minimum(scores, self._sorted_scores[0]) - n_impossible, scores)
+        return self._calibrated(X)[0]
 
     def decision_function(self, X) -> np.ndarray:
         """Scores less ``offset_``: negative for outliers.
@@ -244,8 +240,9 @@ class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, Bas
     def p_values(self, X) -> np.ndarray:
         """Share of the training rows that are as odd as each row, or odder.
 
-        For a new row that is like the training rows it is uniform between 0 and 1: at most a share p of such rows has a
-        p-value of p or less.
+        A training row is one of them: the oddest of n has 1 / n. A new row counts as one row more, and has at least
+        1 / (n + 1). If it is like the training rows, this is uniform between 0 and 1: at most a share p of such rows
+        has a p-value of p or less.
 
         Parameters
         ----------
@@ -255,9 +252,9 @@ class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, Bas
         -------
         p_values : ndarray of shape (n_samples,)
         """
-        scores = self.score_samples(X)
+        scores, is_new = self._calibrated(X)
         n_odder = np.searchsorted(self._sorted_scores, scores, side="right")
-        return (n_odder + 1.0) / (len(self._sorted_scores) + 1.0)
+        return (n_odder + is_new) / (len(self._sorted_scores) + is_new)
 
     def reasons(self, X, rows=None, n_reasons: int = 3) -> list[CellReason]:
         """The cells that make rows odd, with what the other cells of each row let expect.
@@ -301,6 +298,16 @@ class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, Bas
         at = tuple(index[excess[at] > MISSING] for index in at)
         evidence = self.crosscat_._encode(X)
         return reasons_of_cells(self.crosscat_, X, evidence, self._known, rows[at[0]], at[1], surprisal[at], excess[at])
+
+    def _calibrated(self, X):
+        """Scores, of new rows those of training rows that are as odd, and which rows are new."""
+        check_is_fitted(self)
+        scores, is_new, *_ = self._scores_of(X)
+        scores[is_new] = self._calibration(scores[is_new])
+        n_impossible = self.crosscat_._table.impossible(self.crosscat_, X).sum(axis=1)
+        odder = np.minimum(scores, self._sorted_scores[0]) - n_impossible
+        # Such a cell counts as missing, as one of a training row may be.
+        return np.where(n_impossible > 0, odder, scores), is_new | (n_impossible > 0)
 
     def _scores_of(self, X):
         """Scores, of new rows before they are calibrated; which rows are new, and their typed cells and surprisal."""

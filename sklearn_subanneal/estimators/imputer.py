@@ -16,6 +16,7 @@ from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal._core.random_states import RANDOM_STATE
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._filled_tables import unmodelled_cells
 from sklearn_subanneal.estimators._imputations import Imputations
 from sklearn_subanneal.estimators._inner_model import fitted_inner
 from sklearn_subanneal.estimators._presentation import Presentation
@@ -171,7 +172,8 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
     def transform(self, X) -> Any:
         """Fill the missing cells.
 
-        Of the table that ``fit`` was given, each row is imputed by the other rows (`CrossCat`).
+        Of the table that ``fit`` was given, each row is imputed by the other rows (`CrossCat`). Observed cells stay,
+        categories that ``fit`` did not see as well, unless the model has ``unseen="missing"``.
 
         Parameters
         ----------
@@ -228,8 +230,10 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         return [self._finished(table, X) for table in tables]
 
     def _missing(self, X):
+        """Which cells of X are missing, (n_rows, n_columns): those that are filled."""
         model = self.estimator_
-        return model._table.gaps(model, X, as_evidence(model.unseen))
+        gaps = model._table.gaps(model, X, as_evidence(model.unseen))
+        return gaps & ~unmodelled_cells(model, X, gaps).rows
 
     def _finished(self, filled, X):
         if not self.add_indicator:

@@ -74,8 +74,8 @@ class TreeGuidedNRMM(TreeInsertion, ShardedFit, MixtureEstimator):
     unseen : {"novel", "missing", "error"}, default="novel"
         A category that ``fit`` did not see, and that no categorical dtype declared. "novel": densities
         (``score_samples``) count it as one more value, which is rarer than every category in every cluster; where a row
-        is evidence for its clusters and its other cells (``predict``, ``impute``, ``partial_fit``) it is missing.
-        "missing": a missing cell everywhere. "error": an error.
+        is evidence for its clusters and its other cells (``predict``, ``impute``, ``partial_fit``) it is missing,
+        though ``impute`` leaves it. "missing": a missing cell everywhere. "error": an error.
     n_chains : int or "auto", default="auto"
         Independent chains; predictions average over them. "auto": two, and two more unless these agree, as in
         :class:`SubsampleAnnealedDPMM`.

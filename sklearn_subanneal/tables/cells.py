@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from sklearn_subanneal.tables.arrow_columns import without_arrow
 from sklearn_subanneal.tables.cell_type import CellType
 from sklearn_subanneal.tables.date_dtypes import pandas_dates, polars_dates
 from sklearn_subanneal.tables.value_order import is_number, sorted_values, type_names
@@ -210,8 +211,7 @@ def pandas_cells(name: str, series) -> Cells:
     """Read a column of a pandas DataFrame."""
     import pandas as pd
 
-    if isinstance(series.dtype, pd.SparseDtype):
-        series = series.sparse.to_dense()
+    series = without_arrow(series.sparse.to_dense() if isinstance(series.dtype, pd.SparseDtype) else series)
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         levels = dtype.categories.tolist()
@@ -227,7 +227,7 @@ def pandas_cells(name: str, series) -> Cells:
     elif pd.api.types.is_bool_dtype(dtype) or pd.api.types.is_numeric_dtype(dtype):
         if dtype.numpy_dtype.kind == "f":
             return Cells(name, str(dtype), series.to_numpy(dtype=dtype.numpy_dtype, na_value=np.nan))
-        values = series.to_numpy(dtype=dtype.numpy_dtype, na_value=0)
+        values = series.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
         return Cells(name, str(dtype), values, missing=series.isna().to_numpy())
     elif isinstance(dtype, pd.StringDtype) or pd.api.types.is_string_dtype(dtype):
         codes, distinct = series.factorize()

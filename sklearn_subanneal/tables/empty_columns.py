@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from sklearn_subanneal.tables.arrow_columns import pandas_dtype
 from sklearn_subanneal.tables.cell_type import CellType
 from sklearn_subanneal.tables.cells import Cells, is_missing
 from sklearn_subanneal.tables.column import Column
@@ -103,7 +104,7 @@ def _missing_in_pandas(column, n_rows):
         return pd.Series(pd.Categorical.from_codes(np.full(n_rows, -1), list(column.levels), column.ordered))
     if column.dtype.startswith(("datetime64", "timestamp", "date")):
         return with_pandas_dtype(np.full(n_rows, "NaT", "M8[us]"), column.dtype)
-    return pd.Series([None] * n_rows, dtype=column.dtype)
+    return pd.Series([None] * n_rows, dtype=pandas_dtype(column.dtype))
 
 
 def _missing_in_polars(column, n_rows):

@@ -13,7 +13,7 @@ from sklearn_subanneal.tables.cells import Cells, is_missing
 from sklearn_subanneal.tables.chosen_type import FROM_DTYPE, ChosenType, declared_types
 from sklearn_subanneal.tables.column import Column, refuse_equal_names
 from sklearn_subanneal.tables.derived_cells import derived_cells, nothing_like, united_cells
-from sklearn_subanneal.tables.empty_columns import cells_as_given, gaps_of, warn_of_empty
+from sklearn_subanneal.tables.empty_columns import cells_as_given, gaps_of
 from sklearn_subanneal.tables.missing_indicators import indicated_columns
 from sklearn_subanneal.tables.series import pandas_series, polars_series
 from sklearn_subanneal.tables.spelling import spelled_cells
@@ -290,7 +290,7 @@ def read_table(
         The columns that have an indicator of missing cells; see
         :func:`~sklearn_subanneal.tables.missing_indicators.indicated_columns`.
     keep_empty : bool, default=False
-        Whether columns without a value are kept, with a warning, and not refused.
+        Whether columns without a value are kept, and not refused.
 
     Returns
     -------
@@ -312,7 +312,7 @@ def read_table(
     Warns
     -----
     UserWarning
-        If ``choose`` has advice, such as that a column of names should be dropped, or a column has no value.
+        If ``choose`` has advice, such as that a column of names should be dropped.
 
     Examples
     --------
@@ -340,7 +340,6 @@ def read_table(
         columns.append(column)
         arrays.append(parts)
         gaps.append(None if missing_indicator is None else missing)
-    warn_of_empty(columns)
     for j in indicated_columns(missing_indicator, names, gaps):
         boolean = types["boolean"]
         indicator = Column(f"{names[j]} (missing)", boolean, np.array(boolean.categories), "bool")

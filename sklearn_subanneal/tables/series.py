@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_subanneal.tables.arrow_columns import pandas_dtype
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.date_dtypes import with_pandas_dtype, with_polars_dtype
 
 # Names of dtypes of integers that NumPy has, too; not those of Arrow, or of 128 bits.
 INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+# Floating-point dtypes of Arrow in pandas, and those of NumPy that have the same range.
+FLOATS_OF_ARROW = {"halffloat[pyarrow]": "float16", "float[pyarrow]": "float32", "double[pyarrow]": "float64"}
 
 
 def pandas_series(column, array: np.ndarray):
@@ -19,9 +22,9 @@ def pandas_series(column, array: np.ndarray):
         return with_pandas_dtype(array, column.dtype)
     if array.dtype.kind == "f":
         is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
-        is_float = column.dtype.lower().startswith("float")
+        is_float = column.dtype.lower().startswith("float") or column.dtype in FLOATS_OF_ARROW
         dtype = column.dtype if is_float else "Float64" if is_nullable else "float64"
-        series = pd.Series(_within(array, dtype.lower())).astype(dtype)
+        series = pd.Series(_within(array, FLOATS_OF_ARROW.get(dtype, dtype.lower()))).astype(dtype)
         return series.astype(column.dtype) if _are_integers(array, column.dtype, is_nullable) else series
     if column.type.coded and column.levels is not None:
         position = {level: code for code, level in enumerate(column.levels)}
@@ -32,8 +35,8 @@ def pandas_series(column, array: np.ndarray):
     series = pd.Series(values, dtype=values.dtype)
     if missing.any():
         series = series.mask(missing)
-        dtype = "boolean" if dtype == "bool" else "float64" if dtype.startswith(("int", "uint")) else dtype
-    return series.astype(dtype)
+        dtype = "boolean" if dtype == "bool" else "float64" if dtype in INTEGERS else dtype
+    return series.astype(pandas_dtype(dtype))
 
 
 def polars_series(column, array: np.ndarray):
@@ -77,8 +80,8 @@ def _are_integers(array: np.ndarray, dtype: str, gaps: bool) -> bool:
 
 def _held_dtype(column, array: np.ndarray) -> str:
     """The column's dtype, widened where a count drawn is beyond its range."""
-    dtype = column.dtype
+    dtype, of_arrow, _ = column.dtype.partition("[pyarrow]")
     if array.dtype.kind == "i" and column.categories is None and dtype.lower() in ("int8", "uint8", "int16", "uint16"):
         if array.max(initial=0) > np.iinfo(dtype.lower()).max:
-            return "Int32" if dtype[0].isupper() else "int32"
-    return dtype
+            dtype = "Int32" if dtype[0].isupper() else "int32"
+    return dtype + of_arrow

@@ -62,6 +62,28 @@ def test_the_whole_line_is_sure_and_points_are_impossible(name):
     np.testing.assert_allclose(point, 0.0, atol=1e-15)
 
 
+@pytest.mark.parametrize(
+    "ends", [(2.0, 5.0), (1.7, 5.2), (3.0, 3.0), (3.2, 3.4), (-np.inf, 4.0), (4.0, np.inf)], ids=str
+)
+@pytest.mark.parametrize("has_low", [True, False])
+@pytest.mark.parametrize("has_high", [True, False])
+def test_numbers_that_are_rounded_into_an_interval(ends, has_low, has_high):
+    interval, numbers = Interval(*ends, has_low, has_high), np.linspace(-1.02, 7.03, 4000)
+    wanted = interval.contains(np.rint(numbers))
+    np.testing.assert_array_equal(interval.before_rounding().contains(numbers), wanted)
+
+
+@pytest.mark.parametrize(("kind", "params"), [("real", {}), ("skewed", {"transform": "log"})])
+def test_whole_numbers_have_the_probability_of_what_is_rounded_to_them(kind, params):
+    model, statistics = fitted(kind, np.rint(np.exp(np.random.default_rng(1).normal(2.0, 0.5, size=60))), **params)
+    intervals = [Interval(point, point, True, True) for point in (5.0, 6.0, 7.0)]
+    found = model.interval_probabilities(statistics, [*intervals, Interval(5.0, 7.0, True, True)], N_CLUSTERS)
+    grid = np.linspace(4.5, 7.5, 30_001)
+    expected = integrate.simpson(density(model, statistics, grid), x=grid, axis=0)
+    np.testing.assert_allclose(found[:3].sum(axis=0), expected, atol=1e-8)
+    np.testing.assert_allclose(found[3], expected, atol=1e-8)
+
+
 def test_below_the_domain_of_a_logarithm():
     model, statistics = fitted("skewed", np.exp(RNG.normal(size=60)), transform="log")
     below, whole = (Interval(-3.0, 0.0, True, True), Interval(low=-3.0))

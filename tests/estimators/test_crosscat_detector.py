@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import kstest
+from scipy.stats import kstest, rankdata
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
@@ -147,8 +147,14 @@ def test_p_values_are_ranks_among_training_rows(fitted):
     detector, table = fitted
     p_values = detector.p_values(table)
     assert p_values.argmin() == detector.score_samples(table).argmin()
-    assert 0.0 < p_values.min() < 0.02
-    assert p_values.max() == 1.0
+    n_as_odd = rankdata(detector.training_scores_, method="max")
+    np.testing.assert_allclose(p_values, n_as_odd / len(table), rtol=1e-12)
+    assert p_values.min() == 1.0 / len(table) and p_values.max() == 1.0
+    # About the share of the outliers has such values.
+    assert abs((p_values <= detector.contamination).sum() - (detector.predict(table) == -1).sum()) <= 1
+    # A new row counts as one more.
+    new = table.iloc[:1].assign(height=1e6)
+    assert detector.p_values(new).tolist() == [1.0 / (len(table) + 1)]
 
 
 def test_reasons_name_the_odd_cell_and_what_was_expected(fitted):
@@ -180,6 +186,26 @@ def test_reasons_of_new_rows(fitted):
     table = pd.DataFrame(detector.reasons(new))
     assert table.columns.tolist() == ["row", "column", "value", "expected", "low", "high", "surprisal", "excess"]
     assert set(table["row"]) == set(np.flatnonzero(detector.predict(new) == -1))
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_expected_dates_are_in_the_zone_of_their_column(container):
+    """They are the same instants as without a zone, in UTC."""
+    plain = rows(80, 3)[["height", "since"]]
+    zoned = plain.assign(since=plain["since"].dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin"))
+    if container == "polars":
+        plain, zoned = (pytest.importorskip("polars").from_pandas(own) for own in (plain, zoned))
+    answers = []
+    for table in (plain, zoned):
+        detector = CrossCatDetector(BRIEF, n_calibration=0, random_state=0).fit(table)
+        reasons = detector.reasons(table, rows=[0, 1], n_reasons=2)
+        own = [day for reason in reasons if reason.column == "since" for day in reason[3:6]]
+        answers.append([*detector.crosscat_.predict_column("since", table)[:5], *own])
+    naive, local = answers
+    assert len(naive) == len(local) > 5
+    for instant, day in zip(naive, local, strict=True):
+        assert isinstance(day, pd.Timestamp) == (container == "pandas") and "Europe/Berlin" in str(day.tzinfo)
+        assert pd.Timestamp(day).tz_convert("UTC").tz_localize(None) == pd.Timestamp(instant)
 
 
 def test_drift_is_found_in_the_column_that_drifts(fitted):

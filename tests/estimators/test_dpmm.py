@@ -202,7 +202,10 @@ def test_unseen_categories_are_rare_and_tell_nothing():
     model = SubsampleAnnealedDPMM(**short).fit(table)
     assert (model.score_samples(new) < model.score_samples(gone) - 1.0).tolist() == [True, False, False, False]
     np.testing.assert_array_equal(model.predict(new), model.predict(gone))
-    assert model.impute(new).loc[0, "colour"] in ("red", "green", "blue")
+    filled = model.impute(gone)
+    assert filled.loc[0, "colour"] in ("red", "green", "blue")
+    # But it is no missing cell, and stays.
+    assert model.impute(new)["colour"].tolist() == ["violet", *filled["colour"][1:]]
     strict = SubsampleAnnealedDPMM(unseen="error", **short).fit(table)
     for method in ("score_samples", "predict", "predict_proba", "impute"):
         with pytest.raises(ValueError, match="'violet' in column 'colour'"):

@@ -159,6 +159,18 @@ def test_a_column_that_vanishes_has_drifted_though_another_one_says_its_cells(of
     assert all(found[name].p_missing == 1.0 for name in found if name != column)
 
 
+@pytest.mark.parametrize("pair", [("euros", "dollars"), ("dollars", "euros")])
+def test_columns_that_are_functions_of_one_another_are_tested_by_their_own_cells(of_prices, pair):
+    """The cells of one are missing where they are large, and the other one says them."""
+    changed, other = pair
+    new = prices(150, 1)
+    found = drifts(of_prices, new.assign(**{changed: new[changed].mask(new[changed] > new[changed].median())}))
+    assert found[changed].p_cells < 1e-6 and found[other].p_cells == drifts(of_prices, new)[other].p_cells > 0.01
+    gone = drifts(of_prices, new.assign(**{changed: np.nan}))
+    assert gone[changed].p_cells == gone[changed].p_given_others == 1.0
+    assert gone[other].p_given_others == pytest.approx(drifts(of_prices, new)[other].p_given_others)
+
+
 @pytest.mark.filterwarnings("ignore:X contradicts:UserWarning")
 def test_a_column_that_is_another_function_has_drifted(of_prices):
     new = prices(150, 1)

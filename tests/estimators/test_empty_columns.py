@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import cross_val_score
 
 import sklearn_subanneal
@@ -14,6 +15,7 @@ from sklearn_subanneal import (
     CrossCat,
     CrossCatClassifier,
     CrossCatDetector,
+    CrossCatRegressor,
     SubsampleAnnealedDPMM,
     TreeGuidedNRMM,
 )
@@ -43,11 +45,16 @@ def quietly(estimator, X, **fitted):
         return estimator.fit(X, **fitted)
 
 
-@pytest.mark.parametrize("estimator", ALL, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    "estimator",
+    [*ALL, CrossCatRegressor(CrossCat(**BRIEF)), CrossCatClassifier(CrossCat(**BRIEF))],
+    ids=lambda model: type(model).__name__,
+)
 def test_a_column_without_a_value_is_kept_with_one_warning(estimator):
+    targets = [np.arange(60) % 3] if is_regressor(estimator) or is_classifier(estimator) else []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimator.fit(TABLE)
+        estimator.fit(TABLE, *targets)
     said = [str(warning.message) for warning in caught if "without a value" in str(warning.message)]
     assert len(said) == 1 and "'note'" in said[0] and "'size'" not in said[0]
     assert not [warning for warning in caught if issubclass(warning.category, RuntimeWarning)]

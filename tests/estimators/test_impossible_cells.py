@@ -83,6 +83,17 @@ def test_beside_a_missing_source_the_rest_of_the_row_says_what_is_expected():
     assert low["square"].expected < high["square"].expected
 
 
+@pytest.mark.filterwarnings("ignore:Column:UserWarning")
+def test_a_training_row_with_one_in_place_of_a_gap_is_new():
+    """To the model both are missing cells."""
+    table = planted().drop(columns=["log_amount", "size"]).astype({"flag": float})
+    table.loc[3, "flag"] = np.nan
+    model = CrossCat(n_chains=1, max_sweeps=5, random_state=0)
+    detector = CrossCatDetector(model, n_calibration=0, random_state=0).fit(table)
+    assert detector.p_values(table.iloc[[3]]) >= 1.0 / N_ROWS
+    assert detector.p_values(table.iloc[[3]].assign(flag=2.0)).tolist() == [1.0 / (N_ROWS + 1)]
+
+
 @pytest.mark.filterwarnings("ignore:Column:UserWarning", "ignore:X contradicts:UserWarning")
 def test_more_of_them_are_odder(detector):
     X = planted().iloc[:3].assign(flag=[0, 2, 2])

@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from sklearn_subanneal import CrossCat
+from sklearn_subanneal.estimators._event_text import parsed_event
 from sklearn_subanneal.views.views_predictive import ensemble_of_views
 
 pd = pytest.importorskip("pandas")
@@ -184,6 +185,64 @@ def test_conditional_probability_of_evidence_in_the_event(model):
     assert model.probability("age is missing", given={"age": 30.0}) == 0.0
 
 
+@pytest.fixture(scope="module", params=["diag", "full"])
+def model_of_whole_numbers(request):
+    """Real, skewed and semicontinuous columns of whole numbers, some of them frequent, and one of other numbers."""
+    rng = np.random.default_rng(0)
+    age = np.rint(rng.normal(48.0, 16.0, 400).clip(18.0, 90.0))
+    frame = pd.DataFrame(
+        {
+            "age": age,
+            "weight": 0.5 * age + rng.normal(0.0, 5.0, 400),
+            "visits": np.rint(np.exp(rng.normal(3.0, 0.7, 400))),
+            "spent": np.where(rng.random(400) < 0.4, 0.0, np.rint(np.exp(rng.normal(3.0, 1.0, 400)))),
+        }
+    )
+    types = {"age": "real", "weight": "real", "visits": "skewed", "spent": "semicontinuous"}
+    model = CrossCat(n_chains=1, n_draws=4, covariance_type=request.param, feature_types=types, random_state=0)
+    return model.fit(frame)
+
+
+@pytest.mark.parametrize("given", [None, {"weight": 30.0}])
+def test_drawn_whole_numbers_are_rounded_in_events_too(model_of_whole_numbers, given):
+    events = {
+        "age <= 40": lambda X: X["age"] <= 40.0,
+        "age < 40": lambda X: X["age"] < 40.0,
+        "age > 39.2": lambda X: X["age"] > 39.2,
+        "40 <= age <= 44": lambda X: X["age"].between(40.0, 44.0),
+        "age in [39, 40, 41]": lambda X: X["age"].isin([39.0, 40.0, 41.0]),
+        "age != 40": lambda X: X["age"] != 40.0,
+        "visits == 8": lambda X: X["visits"] == 8.0,
+        "visits < 5": lambda X: X["visits"] < 5.0,
+        "20.2 < visits < 20.7": lambda X: X["visits"] < 0.0,
+        "visits <= 20 and age <= 50": lambda X: (X["visits"] <= 20.0) & (X["age"] <= 50.0),
+        "spent <= 3": lambda X: X["spent"] <= 3.0,
+        "spent == 7 or age == 60": lambda X: (X["spent"] == 7.0) | (X["age"] == 60.0),
+    }
+    n = 40_000
+    X = model_of_whole_numbers.sample(n, given=given, random_state=0)
+    found = model_of_whole_numbers.probability(list(events), given=given)
+    frequency = np.array([truth(X).mean() for truth in events.values()])
+    error = 4.0 * np.sqrt(found * (1.0 - found) / n) + 4.0 / n + ERROR[model_of_whole_numbers.covariance_type]
+    assert (np.abs(found - frequency) < error).all(), dict(zip(events, zip(found, frequency, strict=True), strict=True))
+
+
+def test_given_cells_between_whole_numbers_are_not_rounded(model_of_whole_numbers):
+    found = model_of_whole_numbers.probability(["age <= 40", "age > 40", "age == 40"], given={"age": 40.3})
+    assert found.tolist() == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("column", ["age", "visits", "spent"])
+def test_quantiles_of_whole_numbers(model_of_whole_numbers, column):
+    """The least whole numbers that are not exceeded with these probabilities."""
+    levels = [0.05, 0.31, 0.5, 0.92]
+    found = model_of_whole_numbers.conditional_quantiles(column, levels, given={"weight": 30.0})
+    assert (found == np.rint(found)).all()
+    for value, level in zip(found.tolist(), levels, strict=True):
+        ends = model_of_whole_numbers.probability([f"{column} < {value}", f"{column} <= {value}"], {"weight": 30.0})
+        assert ends[0] < level + 1e-4 < ends[1] + 2e-4
+
+
 def test_a_table_of_one_row_as_evidence(model):
     row = people()[:1].assign(**{name: None for name in people().columns if name != "kids"})
     assert model.probability("ok", given=row) == model.probability("ok", given={"kids": row["kids"][0]})
@@ -191,7 +250,7 @@ def test_a_table_of_one_row_as_evidence(model):
 
 def test_by_hand():
     """Hyperparameters fixed: t distributions and shares from the rows of each cluster of the only draw."""
-    x, z = np.array([1.0, 2.0, 4.0, 30.0, 31.0, 33.0, 29.0]), np.array([0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    x, z = np.array([1.0, 2.0, 4.0, 30.0, 31.0, 33.0, 29.5]), np.array([0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     model = CrossCat(
         row_partition="dp",
         covariance_type="diag",
@@ -402,6 +461,39 @@ def test_hostile_texts_are_refused_and_not_run(model, text, tmp_path, monkeypatc
     with pytest.raises(ValueError, match="event"):
         model.probability(text)
     assert not list(tmp_path.iterdir())
+
+
+def comparisons(text, names):
+    """What a text asks of the columns, or why it is refused."""
+    asked = []
+    try:
+        parsed_event(text, names, lambda name, operation, value, place: asked.append((name, operation, value)))
+    except ValueError as error:
+        return str(error)
+    return asked
+
+
+def test_columns_whose_names_are_words_of_events():
+    """Beside another column the word is meant, and the column has backticks."""
+    names = ["gap", "flag", "missing", "true"]
+    for text in ("gap is missing", "gap is not missing", "not (gap is missing)"):
+        assert comparisons(text, names) == comparisons(text, ["gap"]) == [("gap", "is missing", None)]
+    for text in ("flag == true", "true == flag", "flag != true"):
+        assert comparisons(text, names) == comparisons(text, ["flag"]) == [("flag", "==", True)]
+    assert comparisons("flag in [true, false]", names) == [("flag", "in", [True, False])]
+    assert comparisons("true == true", names) == [("true", "==", True)]
+    assert comparisons("missing is missing", names) == [("missing", "is missing", None)]
+    for quoted in ("missing", "`missing`"):
+        assert comparisons(f"0 < {quoted} < 2", names) == [("missing", ">", 0), ("missing", "<", 2)]
+    assert "has 'missing', which is no value; write `is missing`" in comparisons("gap == missing", names)
+    for text in ("gap == `missing`", "flag == `true`", "`true` == gap"):
+        assert "compares two columns" in comparisons(text, names)
+
+
+def test_letters_that_pythons_parser_takes_for_those_of_a_name():
+    wide = "\uff43olumn0"
+    assert comparisons(f"{wide} > 1 and `a b` > 2", ["column0", "a b"]) == [("column0", ">", 1), ("a b", ">", 2)]
+    assert comparisons(f"{wide} > 1", ["x"]) == [("column0", ">", 1)]
 
 
 def test_names_that_pythons_parser_spells_in_another_way():

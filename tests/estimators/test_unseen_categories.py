@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from functools import cache
 from pathlib import Path
@@ -212,12 +213,18 @@ def test_no_filling_is_unseen(greedy):
     gaps = X[:50].copy()
     j = categorical(greedy)[0]
     gaps[:25, j], gaps[25:, j] = np.nan, 99
-    filled, uncertainty = greedy.impute(gaps, return_uncertainty=True)
     probabilities = greedy.predict_column_proba(j, gaps)
     assert probabilities.shape == (50, 5)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
-    np.testing.assert_array_equal(filled[:, j], probabilities.argmax(axis=1))
-    np.testing.assert_allclose(uncertainty[:, j], 1.0 - probabilities.max(axis=1), rtol=1e-6)
+    best, doubt = probabilities.argmax(axis=1), 1.0 - probabilities.max(axis=1)
+    filled, uncertainty = greedy.impute(gaps, return_uncertainty=True)
+    # An observed cell stays.
+    np.testing.assert_array_equal(filled[:, j], np.where(np.arange(50) < 25, best, 99))
+    np.testing.assert_allclose(uncertainty[:, j], np.where(np.arange(50) < 25, doubt, 0.0), rtol=1e-6)
+    lenient = copy.copy(greedy).set_params(unseen="missing")
+    filled, uncertainty = lenient.impute(gaps, return_uncertainty=True)
+    np.testing.assert_array_equal(filled[:, j], best)
+    np.testing.assert_allclose(uncertainty[:, j], doubt, rtol=1e-6)
 
 
 def test_no_class_is_unseen():
@@ -241,14 +248,19 @@ def test_it_may_be_missing_or_an_error():
     assert (model.novelty(strange) > model.novelty(gone)).tolist() == [True, False, False, False]
     assert np.isfinite(model.surprisal(strange)[0, 2]) and np.isnan(model.surprisal(gone)[0, 2])
     # As evidence for clusters and other cells it is missing.
-    for method in (model.predict, model.predict_proba, model.impute, lambda rows: model.predict_column("size", rows)):
+    for method in (model.predict, model.predict_proba, lambda rows: model.predict_column("size", rows)):
         np.testing.assert_array_equal(method(strange), method(gone))
+    # But it is no missing cell, and stays.
+    filled = model.impute(gone)
+    assert filled["colour"][0] in ("red", "green", "blue", "pink")
+    pd.testing.assert_frame_equal(model.impute(strange), filled.assign(colour=[STRANGE, "red", "green", "blue"]))
     assert model.typed_columns(strange)[2][0] == -1
     with pytest.raises(ValueError, match="given has 'never seen' for column 'colour'"):
         model.sample(given={"colour": STRANGE})
     lenient = model.set_params(unseen="missing")
     np.testing.assert_array_equal(lenient.novelty(strange), lenient.novelty(gone))
     assert np.isnan(lenient.surprisal(strange)[0, 2])
+    pd.testing.assert_frame_equal(lenient.impute(strange), filled)
     for method in ("novelty", "surprisal", "score_samples", "predict", "impute"):
         with pytest.raises(ValueError, match="'never seen' in column 'colour'"):
             getattr(model.set_params(unseen="error"), method)(strange)
