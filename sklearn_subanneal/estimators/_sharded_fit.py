@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -60,8 +61,8 @@ class ShardedFit:
             )
         self._check_shards()
         *generators, chooser = spawn_generators(self.random_state, most_chains(self.n_chains) + 1)
-        rows, sample = X.sample(X.n_start_rows, chooser)
-        table, arrays = self._read_start(sample, X.n_rows)
+        sample = X.sample(X.n_start_rows, chooser, partial(self._read_table, keep_empty=True))
+        table, arrays = self._read_start(sample.X, X.n_rows)
         models = self._bind(table, arrays)
         # Rows that are not in the sample may hold numbers that the types found in it do not take.
         table = with_domains(table, models)
@@ -74,7 +75,8 @@ class ShardedFit:
         if self.schedule == "auto" and self._SHARDED_SCHEDULE is not None:
             self.schedule_ = self._stretched(self._SHARDED_SCHEDULE)
             start = replace(start, schedule=self.schedule_)
-        kept = np.sort(chooser.choice(len(rows), min(MOST_KEPT, len(rows)), replace=False))
+        # Rows were added for rare values: those whose labels are kept are to stand for all.
+        kept = np.sort(chooser.choice(sample.drawn, min(MOST_KEPT, len(sample.drawn)), replace=False))
         with X.blocks(models, _Encoder(table, _reader(self), as_evidence(self.unseen))) as blocks:
             continuation = Continuation(
                 self, identified(table), self._digests(blocks), resolved={"n_start_rows": X.n_start_rows}
@@ -87,7 +89,7 @@ class ShardedFit:
                         start=replace(self._of_chain(start, number), generator=generator, number=number),
                         table=blocks,
                         units=blocks.units,
-                        kept=rows[kept],
+                        kept=sample.rows[kept],
                         n_draws=self.n_draws,
                         thin=self._sweeps_apart(X.n_rows),
                         max_sweeps=self._most_sweeps(MOST_SWEEPS),
@@ -105,7 +107,7 @@ class ShardedFit:
             self._keep(table, models, seen, results, RowCopies())
             self._fitted_identity = None
             self._summarize(seen)
-            self.posterior_rows_ = rows[kept]
+            self.posterior_rows_ = sample.rows[kept]
             self._label_blocks(blocks)
         self._judge_convergence()
         fit.end()
