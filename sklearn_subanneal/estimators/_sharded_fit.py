@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -77,7 +78,11 @@ class ShardedFit:
             start = replace(start, schedule=self.schedule_)
         # Rows were added for rare values: those whose labels are kept are to stand for all.
         kept = np.sort(chooser.choice(sample.drawn, min(MOST_KEPT, len(sample.drawn)), replace=False))
-        with X.blocks(models, _Encoder(table, _reader(self), as_evidence(self.unseen))) as blocks:
+        crowded = {j: n_gaps for j, n_gaps in sample.crowded.items() if table.columns[j].type.coded}
+        # Where cells are lost, they are counted, and none of them is called unseen.
+        unseen = "missing" if crowded else as_evidence(self.unseen)
+        with X.blocks(models, _Encoder(table, _reader(self), unseen)) as blocks:
+            self._judge_lost_cells(table, blocks, crowded)
             continuation = Continuation(
                 self, identified(table), self._digests(blocks), resolved={"n_start_rows": X.n_start_rows}
             )
@@ -114,6 +119,25 @@ class ShardedFit:
         if self._warns:
             self.convergence_.warn(stacklevel=5)
         return self
+
+    def _judge_lost_cells(self, table: Table, blocks: TableBlocks, crowded: dict[int, int]) -> None:
+        """Say how many cells of columns of very many categories are lost, whose missing cells are given by column."""
+        for j, n_gaps in crowded.items():
+            members = [k for k, model in enumerate(blocks.models) if model.sources == (table.places[j][0],)]
+            rows = map_over(blocks, self.n_jobs, members)
+            rows.start()
+            n_lost = int(rows.ask(RowBlock.n_missing)[0]) - n_gaps
+            if not n_lost:
+                continue
+            column = table.columns[j]
+            text = (
+                f"Column {column.name!r} has very many values, of which the rows on which chains start have "
+                f"{len(column.categories):,} alone: {n_lost:,} of its {blocks.n_rows:,} cells have others"
+            )
+            remedy = "merge rare ones, raise n_start_rows, declare all as levels of a categorical dtype, or drop it"
+            if self.unseen == "error":
+                raise ValueError(f"{text}, which unseen='error' does not let count as missing; {remedy}")
+            warnings.warn(f"{text}, which count as missing. To have them modelled, {remedy}.", stacklevel=5)
 
     def _digests(self, blocks: TableBlocks) -> list[str]:
         """Digests of the cells of all blocks, where a fit may have to be told from others."""

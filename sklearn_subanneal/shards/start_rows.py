@@ -28,11 +28,14 @@ class StartRows(NamedTuple):
     X : ndarray or pandas.DataFrame
     drawn : ndarray of int
         Where those are among them that were drawn at random.
+    crowded : dict of int to int
+        Columns with too many values to be told apart, and how many of their cells are missing in the whole table.
     """
 
     rows: np.ndarray
     X: object
     drawn: np.ndarray
+    crowded: dict[int, int]
 
 
 def start_rows(drawn: np.ndarray, found: FirstValues, take: Callable, read: Callable) -> StartRows:
@@ -58,7 +61,8 @@ def start_rows(drawn: np.ndarray, found: FirstValues, take: Callable, read: Call
         rows = np.concatenate([rows, more])
         order = np.argsort(rows)
         rows, X = rows[order], rows_of(together([X, take(more)]), order)
-    return StartRows(rows, X, np.flatnonzero(np.isin(rows, drawn)))
+    crowded = {j: own.n_gaps for j, own in enumerate(found.columns) if own.values is None}
+    return StartRows(rows, X, np.flatnonzero(np.isin(rows, drawn)), crowded)
 
 
 def _needed(found: FirstValues, X, read: Callable) -> np.ndarray:

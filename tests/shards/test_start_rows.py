@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.testing import assert_array_equal
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.domains import with_domains
-from sklearn_subanneal.shards import ShardedTable
+from sklearn_subanneal.shards import ShardedTable, first_values
 from sklearn_subanneal.tables.cells import is_missing
 
 N_ROWS = 20_000
@@ -41,6 +42,7 @@ def test_no_rows_are_added_for_numbers_that_are_no_categories(prices):
     assert_array_equal(start.rows, np.sort(np.random.default_rng(1).choice(N_ROWS, 500, replace=False)))
     assert_array_equal(start.X, prices[start.rows])
     assert_array_equal(start.drawn, np.arange(500))
+    assert not start.crowded
 
 
 def rare_values():
@@ -106,3 +108,35 @@ def test_kept_rows_stand_for_all():
     assert len(model.posterior_rows_) == 300
     assert 50 < np.sum(model.posterior_rows_ < 900) < 130
     assert model.posterior_labels_.shape == (1, 1, 300)
+
+
+@pytest.fixture
+def many_categories(monkeypatch):
+    monkeypatch.setattr(first_values, "MOST_VALUES", 100)
+    monkeypatch.setattr(first_values, "MOST_CATEGORIES", 300)
+    rng = np.random.default_rng(0)
+    return pd.DataFrame({"place": rng.integers(400, size=4000).astype(str), "x": rng.normal(size=4000)})
+
+
+def test_lost_cells_of_many_categories_are_counted(many_categories):
+    frame = many_categories
+    frame.loc[5:20, "place"] = None
+    model = SubsampleAnnealedDPMM(**FAST, covariance_type="diag", feature_types={"place": "categorical"})
+    with pytest.warns(UserWarning, match="Column 'place' has very many values") as caught:
+        model.fit(ShardedTable(frame, n_start_rows=300))
+    known = model._table.columns[0].categories
+    n_lost = int(np.sum(~frame["place"].isin(known) & frame["place"].notna()))
+    text = next(str(one.message) for one in caught if "very many" in str(one.message))
+    assert f"have {len(known)} alone: {n_lost:,} of its 4,000 cells have others, which count as missing" in text
+    with pytest.raises(ValueError, match=rf"{n_lost:,} of its 4,000 cells have others, which unseen='error' does not"):
+        model.set_params(unseen="error").fit(ShardedTable(frame, n_start_rows=300))
+
+
+def test_no_cells_of_declared_levels_are_lost(many_categories):
+    frame = many_categories.astype({"place": "category"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=UserWarning, message=".*chain")
+        model = SubsampleAnnealedDPMM(**FAST, covariance_type="diag", unseen="error")
+        model.fit(ShardedTable(frame, n_start_rows=300))
+    assert len(model._table.columns[0].categories) == 400
