@@ -84,7 +84,7 @@ class ShardedFit:
         with X.blocks(models, _Encoder(table, _reader(self), unseen)) as blocks:
             self._judge_lost_cells(table, blocks, crowded)
             continuation = Continuation(
-                self, identified(table), self._digests(blocks), resolved={"n_start_rows": X.n_start_rows}
+                self, identified(table), self._digests(table, blocks), resolved={"n_start_rows": X.n_start_rows}
             )
             specs = []
             for number, generator in enumerate(generators):
@@ -139,13 +139,16 @@ class ShardedFit:
                 raise ValueError(f"{text}, which unseen='error' does not let count as missing; {remedy}")
             warnings.warn(f"{text}, which count as missing. To have them modelled, {remedy}.", stacklevel=5)
 
-    def _digests(self, blocks: TableBlocks) -> list[str]:
-        """Digests of the cells of all blocks, where a fit may have to be told from others."""
+    def _digests(self, table: Table, blocks: TableBlocks) -> list:
+        """What tells the cells of all blocks from those of other tables, where a fit may have to be told from others.
+
+        Typed cells are in standard units, or codes: by themselves they may be those of another table.
+        """
         if not self._saves_chains():
             return []
         rows = map_over(blocks, self.n_jobs)
         rows.start()
-        return rows.ask(RowBlock.digest, combine=None)
+        return [blocks.models, [part.categories for part in table.parts], rows.ask(RowBlock.digest, combine=None)]
 
     def _saves_chains(self) -> bool:
         return any(isinstance(callback, Checkpoint) for callback in callbacks_of(self))

@@ -89,6 +89,20 @@ def test_other_cells_are_another_fit(table, tmp_path):
         fitted("pitman-yor", other, Checkpoint(tmp_path))
 
 
+@pytest.mark.parametrize("differs", ["units", "origin", "categories"])
+def test_the_same_cells_in_other_units_are_another_fit(table, differs, tmp_path):
+    """In standard units, and as codes, they are the same to the last bit."""
+    X, few = table[["b", "c"]].assign(b=np.arange(700) % 97 * 0.25), {"n_chains": 1, "n_draws": 1, "max_sweeps": 0}
+    other = X.copy()
+    if differs == "categories":
+        other["c"] += " wine"
+    else:
+        other["b"] = other["b"] * 1024.0 if differs == "units" else other["b"] + 1024.0
+    fitted("pitman-yor", X, Checkpoint(tmp_path), **few, feature_types=["real", "categorical"])
+    with pytest.raises(ValueError, match="holds checkpoints of another fit, which differs in X"):
+        fitted("pitman-yor", other, Checkpoint(tmp_path), **few, feature_types=["real", "categorical"])
+
+
 @pytest.mark.slow
 def test_threads_take_up_what_workers_left(table, tmp_path):
     distributed = pytest.importorskip("dask.distributed")
