@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.pace import Step
@@ -158,12 +159,17 @@ class ShardedSpec:
         if self.ended:
             context.end(self.previous, None)
             return self.previous
+        began = clock.now()
         chain = self.build(map_over(self.table, self.n_jobs))
-        if self.previous is not None:
-            chain.restore(self.previous)
+        if self.previous is None:
+            # The sweeps of a start are not those of the chain: they are not reported, and it counts its time itself.
+            chain.charge(clock.now() - began)
+            start = self.start.run(ChainContext(context.cancel))
+            began = clock.now()
+            chain.start_from(start)
         else:
-            # The sweeps of a start are not those of the chain: they are not reported.
-            chain.start_from(self.start.run(ChainContext(context.cancel)))
+            chain.restore(self.previous)
+        chain.charge(clock.now() - began)
         limits = self.time_limit, context, self.max_sweeps
         result = chain.run(self.start.schedule, self.n_draws, self.thin, *limits)
         context.end(chain.saved() if context.is_saved else result, self.n_draws)
