@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 
@@ -16,6 +19,9 @@ from sklearn_subanneal.shards.dask_blocks import DaskBlocks, first_values_on, ro
 from sklearn_subanneal.shards.row_source import source_of
 from sklearn_subanneal.shards.start_rows import StartRows, start_rows
 from sklearn_subanneal.shards.table_blocks import ROWS, TableBlocks, typed_blocks
+
+# Seconds before each try to remove a folder.
+PAUSES = (0.0, 0.1, 0.3, 1.0)
 
 
 class ShardedTable:
@@ -69,6 +75,8 @@ class ShardedTable:
         self.n_rows = self.source.n_rows
         self.n_start_rows = checked_integer("n_start_rows", n_start_rows, least=2)
         self.folder = folder
+        if folder is not None and not Path(folder).is_dir():
+            raise ValueError(f"folder must be one that is there, and {str(folder)!r} is not; make it")
         if self.n_rows < 2:
             raise ValueError(f"X must have at least 2 rows, got {self.n_rows}; fit a larger table")
 
@@ -108,7 +116,24 @@ class ShardedTable:
             with Tasks(self.client) as tasks:
                 yield DaskBlocks(tasks, self.source, models, encode, folder, self.BLOCK_ROWS)
 
-    def _room(self):
+    @contextmanager
+    def _room(self) -> Iterator[Path | None]:
+        """A new folder in that of the user, which is removed."""
         if self.folder is None:
-            return nullcontext()
-        return tempfile.TemporaryDirectory(prefix="shards-", dir=Path(self.folder).resolve())
+            yield None
+            return
+        room = Path(tempfile.mkdtemp(prefix="shards-", dir=Path(self.folder).resolve()))
+        try:
+            yield room
+        finally:
+            _remove(room)
+
+
+def _remove(room: Path) -> None:
+    """Remove a folder, in which tasks that are no longer wanted may still be writing."""
+    for pause in PAUSES:
+        sleep(pause)
+        shutil.rmtree(room, ignore_errors=True)
+        if not room.exists():
+            return
+    warnings.warn(f"folder {str(room)!r} could not be removed; remove it", stacklevel=2)

@@ -175,5 +175,7 @@ def test_refused(table):
 def test_no_tables(X, message):
     with pytest.raises(ValueError, match=message):
         ShardedTable(X)
+    with pytest.raises(ValueError, match=r"folder must be one that is there, and '.*nowhere' is not; make it"):
+        ShardedTable(np.zeros((5, 2)), folder="nowhere")
     with pytest.raises(ValueError, match="n_start_rows must be an integer of at least 2, got 1"):
         ShardedTable(np.zeros((5, 2)), n_start_rows=1)
