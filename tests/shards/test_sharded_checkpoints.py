@@ -81,6 +81,17 @@ def test_more_draws(table, tmp_path):
     assert_same(fitted("pitman-yor", table, Checkpoint(tmp_path), n_draws=5), fitted("pitman-yor", table, n_draws=5))
 
 
+@pytest.mark.parametrize("name", ["mixture", "views"])
+def test_a_fit_that_was_saved_as_a_whole_is_as_small_as_another(name, table, tmp_path):
+    """It kept the labels of all rows of the table in each chain."""
+    few = {"n_chains": 1, "n_draws": 1, "max_sweeps": 0, "covariance_type": "diag"}
+    first = fitted(name, table, Checkpoint(tmp_path), **few)
+    loaded = fitted(name, table, Checkpoint(tmp_path), Stop(0, 1), **few)
+    assert_same(loaded, first)
+    states = [[result.state.model.keys() for result in model._results] for model in (first, loaded)]
+    assert states[0] == states[1]
+
+
 def test_other_cells_are_another_fit(table, tmp_path):
     fitted("pitman-yor", table, Checkpoint(tmp_path))
     other = table.copy()
