@@ -6,10 +6,12 @@ import os
 import weakref
 from collections.abc import Iterator
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener
-from threading import Lock, Thread
+from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
+from threading import Event, Lock, Thread
 from typing import Any
 
+# Seconds after which connections are accepted again where that failed.
+PAUSE = 0.1
 # The mailboxes opened by this process, by address, and its connections to the mailboxes of other processes.
 _opened: weakref.WeakValueDictionary[str, Mailbox] = weakref.WeakValueDictionary()
 _connections: dict[str, Connection] = {}
@@ -27,16 +29,19 @@ class Mailbox:
     def __init__(self):
         self._messages: list = []
         self._address: tuple[str, bytes] | None = None
-        self._connection: Connection | None = None
+        self._is_elsewhere = False
 
     def append(self, message: Any) -> None:
         """Add a message; when this returns, it has arrived."""
-        if self._connection is None:
+        if not self._is_elsewhere:
             self._messages.append(message)
             return
+        connection = _connect(*self._address)
+        if connection is None:
+            raise ConnectionError("the process in which messages are collected is gone; start it again")
         with _lock:
-            self._connection.send(message)
-            self._connection.recv()
+            connection.send(message)
+            connection.recv()
 
     def __iter__(self) -> Iterator:
         return iter(list(self._messages))
@@ -50,22 +55,21 @@ class Mailbox:
     def __setstate__(self, state: tuple[list, tuple[str, bytes]]) -> None:
         self.__init__()
         messages, address = state
-        if address[0] not in _opened:
-            self._connection = _connect(*address)
-        if self._connection is None:
-            self._messages = messages
-        else:
+        self._is_elsewhere = address[0] not in _opened and _connect(*address) is not None
+        if self._is_elsewhere:
             self._address = address
+        else:
+            self._messages = messages
 
     def _open(self) -> None:
-        authkey = os.urandom(32)
-        # The default backlog of one refuses workers that connect while another one is being authenticated.
-        listener = Listener(authkey=authkey, backlog=128)
+        authkey, closed = os.urandom(32), Event()
+        # The default backlog of one refuses workers that connect while another one is being accepted.
+        listener = Listener(backlog=128)
         self._address = listener.address, authkey
         _opened[listener.address] = self
-        weakref.finalize(self, listener.close)
+        weakref.finalize(self, _close, listener, closed)
         # The thread has the list and not the mailbox, which would otherwise never be collected.
-        Thread(target=_accept, args=(listener, self._messages), daemon=True).start()
+        Thread(target=_accept, args=(listener, closed, authkey, self._messages), daemon=True).start()
 
 
 def _connect(name: str, authkey: bytes) -> Connection | None:
@@ -79,21 +83,41 @@ def _connect(name: str, authkey: bytes) -> Connection | None:
         return _connections[name]
 
 
-def _accept(listener: Listener, messages: list) -> None:
-    while True:
+def _accept(listener: Listener, closed: Event, authkey: bytes, messages: list) -> None:
+    while not closed.is_set():
         try:
             connection = listener.accept()
-        except AuthenticationError:
-            continue
         except (OSError, EOFError):
+            closed.wait(PAUSE)
+            continue
+        # There it may wait for a client that has died, or says nothing.
+        Thread(target=_receive, args=(connection, authkey, messages), daemon=True).start()
+
+
+def _receive(connection: Connection, authkey: bytes, messages: list) -> None:
+    with connection:
+        try:
+            deliver_challenge(connection, authkey)
+            answer_challenge(connection, authkey)
+            while True:
+                messages.append(connection.recv())
+                connection.send(None)
+        except (OSError, EOFError, AuthenticationError):
             return
-        Thread(target=_receive, args=(connection, messages), daemon=True).start()
 
 
-def _receive(connection: Connection, messages: list) -> None:
-    try:
-        while True:
-            messages.append(connection.recv())
-            connection.send(None)
-    except (OSError, EOFError):
-        return
+def _close(listener: Listener, closed: Event) -> None:
+    closed.set()
+    listener.close()
+
+
+def _begin_anew() -> None:
+    """In a process that was forked: mailboxes and connections are those of the other one."""
+    global _lock
+    _lock = Lock()
+    _opened.clear()
+    _connections.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)

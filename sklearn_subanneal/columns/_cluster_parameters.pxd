@@ -18,3 +18,7 @@ cdef class ClusterParameters:
     # The missing cells of a row that are part of a chain's state, drawn given its cluster
     cdef void complete(self, Py_ssize_t row, Py_ssize_t k, bitgen_t* bits) noexcept nogil
     cdef bint incomplete(self, Py_ssize_t row) noexcept nogil
+
+
+# The random bits of a generator
+cdef bitgen_t* bits_of(generator) except NULL

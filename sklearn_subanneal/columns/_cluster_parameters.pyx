@@ -1,4 +1,4 @@
-"""ClusterParameters, the base class, and those of single columns: normal, counts, angles, and tables of frequencies."""
+"""ClusterParameters, the base class, and those of single columns: normal, and tables of frequencies."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t
@@ -6,11 +6,9 @@ from numpy.random cimport bitgen_t
 
 import numpy as np
 
-from sklearn_subanneal._core._circle cimport cosine_and_sine, direction, von_mises
 from sklearn_subanneal._core._math cimport exp_double, log_double, padded, simd_void
 from sklearn_subanneal._core._random cimport log_standard_gamma, standard_normal
 from sklearn_subanneal.columns._categorical cimport CategoricalData, code_at
-from sklearn_subanneal.columns._count cimport CountData
 from sklearn_subanneal.columns._normal cimport NormalData
 
 from sklearn_subanneal.columns._frequencies import drawn_frequencies
@@ -53,14 +51,6 @@ cdef simd_void add_codes(
             for k in range(n):
                 scores[k] += own[k]
         scores += n
-
-
-cdef simd_void add_plane(
-    double x, double y, const double* along, const double* across, float* scores, Py_ssize_t n
-) noexcept nogil:
-    cdef Py_ssize_t k
-    for k in range(n):
-        scores[k] += <float> (x * along[k] + y * across[k])
 
 
 cdef class ClusterParameters:
@@ -124,12 +114,10 @@ cdef class ClusterParameters:
 
 
 def padded_rows(array, dtype):
-    """Coefficients whose last axis, over clusters, is padded by zeros, contiguous."""
+    """Coefficients whose last axis, over clusters, is padded by those of the last one, contiguous."""
     array = np.asarray(array)
-    n = n_columns(array)
-    out = np.zeros((*array.shape[:array.ndim - 1], padded(n)), dtype)
-    out[..., :n] = array
-    return out
+    cdef Py_ssize_t n = n_columns(array)
+    return np.pad(array, [*(array.ndim - 1) * [(0, 0)], (0, padded(n) - n)], mode="edge").astype(dtype)
 
 
 cdef Py_ssize_t n_columns(array) except -1:
@@ -254,85 +242,3 @@ cdef class SemicontinuousParameters(ClusterParameters):
             add_row(&self.log_p[v, 0], scores, self.stride)
             if v == 0:
                 self.rest.score(row, scores)
-
-
-cdef class CountParameters(ClusterParameters):
-    """Mean of a column of counts in every cluster: a count x adds x slope + intercept, but for its own coefficient."""
-
-    cdef const int32_t[::1] cells
-    cdef double[:, ::1] coefficients        # slope, intercept
-
-    def place(self, CountData data, filled):
-        self.cells = data.cells
-
-    def prepare(self):
-        self.coefficients = padded_rows([self.arrays["slope"], self.arrays["intercept"]], np.float64)
-
-    @classmethod
-    def drawn(cls, statistics, Py_ssize_t n_clusters, generator):
-        cdef bitgen_t* bits = bits_of(generator)
-        state = statistics.get_state(n_clusters)
-        prior = state["parameters"]
-        cdef double dispersion = prior["dispersion"], size = 1.0 / dispersion if dispersion > 0.0 else 0.0
-        cdef double log_odds, log_rest
-        cdef const double[::1] shape = prior["shape"] + state["total"]
-        cdef const double[::1] other = (
-            2.0 + size * (prior["rate"] + state["count"]) if dispersion > 0.0 else prior["rate"] + state["count"]
-        )
-        cdef double[::1] slope = np.empty(n_clusters), intercept = np.empty(n_clusters)
-        cdef Py_ssize_t k
-        with generator.bit_generator.lock, nogil:
-            for k in range(n_clusters):
-                slope[k] = log_standard_gamma(shape[k], bits)
-                if dispersion > 0.0:
-                    # The odds b of x: slope log b - log(1 + b), intercept -size log(1 + b).
-                    log_odds = slope[k] - log_standard_gamma(other[k], bits)
-                    log_rest = max(log_odds, 0.0) + log_double(1.0 + exp_double(-abs(log_odds)))
-                    slope[k] = log_odds - log_rest
-                    intercept[k] = -size * log_rest
-                else:
-                    slope[k] -= log_double(other[k])
-                    intercept[k] = -exp_double(slope[k])
-        return {"slope": np.asarray(slope), "intercept": np.asarray(intercept)}
-
-    cdef void score(self, Py_ssize_t row, float* scores) noexcept nogil:
-        cdef int32_t x = self.cells[row]
-        if x >= 0:
-            add_plane(x, 1.0, &self.coefficients[0, 0], &self.coefficients[1, 0], scores, self.stride)
-
-
-cdef class DirectionParameters(ClusterParameters):
-    """Mean direction of a column of angles in every cluster, times their concentration."""
-
-    cdef const double[::1] cells
-    cdef double[:, ::1] vectors
-
-    def place(self, data, filled):
-        self.cells = data.array
-
-    def prepare(self):
-        self.vectors = padded_rows([self.arrays["x"], self.arrays["y"]], np.float64)
-
-    @classmethod
-    def drawn(cls, statistics, Py_ssize_t n_clusters, generator):
-        cdef bitgen_t* bits = bits_of(generator)
-        state = statistics.get_state(n_clusters)
-        prior = state["parameters"]
-        cdef double kappa = prior["kappa"], c, s
-        cdef double[::1] x, y
-        cdef Py_ssize_t k
-        cosine_and_sine(prior["mu"], &c, &s)
-        x = prior["r"] * c + kappa * state["cosines"]
-        y = prior["r"] * s + kappa * state["sines"]
-        with generator.bit_generator.lock, nogil:
-            for k in range(n_clusters):
-                cosine_and_sine(direction(x[k], y[k]) + von_mises(sqrt(x[k] * x[k] + y[k] * y[k]), bits), &c, &s)
-                x[k] = kappa * c
-                y[k] = kappa * s
-        return {"x": np.asarray(x), "y": np.asarray(y)}
-
-    cdef void score(self, Py_ssize_t row, float* scores) noexcept nogil:
-        cdef double angle = self.cells[row], c, s
-        if angle == angle:
-            cosine_and_sine(angle, &c, &s)
-            add_plane(c, s, &self.vectors[0, 0], &self.vectors[1, 0], scores, self.stride)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import betainc, betaln, gammaln
 
 from sklearn_subanneal._core.rounding import geometric_grid
-from sklearn_subanneal.columns._cluster_parameters import CountParameters
 from sklearn_subanneal.columns._count import CountData, CountStatistics
+from sklearn_subanneal.columns._plane_parameters import CountParameters
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
 

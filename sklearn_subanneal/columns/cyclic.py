@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ive
 
 from sklearn_subanneal._core.rounding import geometric_grid, rounded
-from sklearn_subanneal.columns._cluster_parameters import DirectionParameters
+from sklearn_subanneal.columns._plane_parameters import DirectionParameters
 from sklearn_subanneal.columns._vonmises import VonMisesData, VonMisesStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter

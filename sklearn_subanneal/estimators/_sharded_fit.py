@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -60,8 +62,8 @@ class ShardedFit:
             )
         self._check_shards()
         *generators, chooser = spawn_generators(self.random_state, most_chains(self.n_chains) + 1)
-        rows, sample = X.sample(X.n_start_rows, chooser)
-        table, arrays = self._read_start(sample, X.n_rows)
+        sample = X.sample(X.n_start_rows, chooser, partial(self._read_table, keep_empty=True))
+        table, arrays = self._read_start(sample.X, X.n_rows)
         models = self._bind(table, arrays)
         # Rows that are not in the sample may hold numbers that the types found in it do not take.
         table = with_domains(table, models)
@@ -74,10 +76,15 @@ class ShardedFit:
         if self.schedule == "auto" and self._SHARDED_SCHEDULE is not None:
             self.schedule_ = self._stretched(self._SHARDED_SCHEDULE)
             start = replace(start, schedule=self.schedule_)
-        kept = np.sort(chooser.choice(len(rows), min(MOST_KEPT, len(rows)), replace=False))
-        with X.blocks(models, _Encoder(table, _reader(self), as_evidence(self.unseen))) as blocks:
+        # Rows were added for rare values: those whose labels are kept are to stand for all.
+        kept = np.sort(chooser.choice(sample.drawn, min(MOST_KEPT, len(sample.drawn)), replace=False))
+        crowded = {j: n_gaps for j, n_gaps in sample.crowded.items() if table.columns[j].type.coded}
+        # Where cells are lost, they are counted, and none of them is called unseen.
+        unseen = "missing" if crowded else as_evidence(self.unseen)
+        with X.blocks(models, _Encoder(table, _reader(self), unseen)) as blocks:
+            self._judge_lost_cells(table, blocks, crowded)
             continuation = Continuation(
-                self, identified(table), self._digests(blocks), resolved={"n_start_rows": X.n_start_rows}
+                self, identified(table), self._digests(table, blocks), resolved={"n_start_rows": X.n_start_rows}
             )
             specs = []
             for number, generator in enumerate(generators):
@@ -87,7 +94,7 @@ class ShardedFit:
                         start=replace(self._of_chain(start, number), generator=generator, number=number),
                         table=blocks,
                         units=blocks.units,
-                        kept=rows[kept],
+                        kept=sample.rows[kept],
                         n_draws=self.n_draws,
                         thin=self._sweeps_apart(X.n_rows),
                         max_sweeps=self._most_sweeps(MOST_SWEEPS),
@@ -105,7 +112,7 @@ class ShardedFit:
             self._keep(table, models, seen, results, RowCopies())
             self._fitted_identity = None
             self._summarize(seen)
-            self.posterior_rows_ = rows[kept]
+            self.posterior_rows_ = sample.rows[kept]
             self._label_blocks(blocks)
         self._judge_convergence()
         fit.end()
@@ -113,13 +120,35 @@ class ShardedFit:
             self.convergence_.warn(stacklevel=5)
         return self
 
-    def _digests(self, blocks: TableBlocks) -> list[str]:
-        """Digests of the cells of all blocks, where a fit may have to be told from others."""
+    def _judge_lost_cells(self, table: Table, blocks: TableBlocks, crowded: dict[int, int]) -> None:
+        """Say how many cells of columns of very many categories are lost, whose missing cells are given by column."""
+        for j, n_gaps in crowded.items():
+            members = [k for k, model in enumerate(blocks.models) if model.sources == (table.places[j][0],)]
+            rows = map_over(blocks, self.n_jobs, members)
+            rows.start()
+            n_lost = int(rows.ask(RowBlock.n_missing)[0]) - n_gaps
+            if not n_lost:
+                continue
+            column = table.columns[j]
+            text = (
+                f"Column {column.name!r} has very many values, of which the rows on which chains start have "
+                f"{len(column.categories):,} alone: {n_lost:,} of its {blocks.n_rows:,} cells have others"
+            )
+            remedy = "merge rare ones, raise n_start_rows, declare all as levels of a categorical dtype, or drop it"
+            if self.unseen == "error":
+                raise ValueError(f"{text}, which unseen='error' does not let count as missing; {remedy}")
+            warnings.warn(f"{text}, which count as missing. To have them modelled, {remedy}.", stacklevel=5)
+
+    def _digests(self, table: Table, blocks: TableBlocks) -> list:
+        """What tells the cells of all blocks from those of other tables, where a fit may have to be told from others.
+
+        Typed cells are in standard units, or codes: by themselves they may be those of another table.
+        """
         if not self._saves_chains():
             return []
         rows = map_over(blocks, self.n_jobs)
         rows.start()
-        return rows.ask(RowBlock.digest, combine=None)
+        return [blocks.models, [part.categories for part in table.parts], rows.ask(RowBlock.digest, combine=None)]
 
     def _saves_chains(self) -> bool:
         return any(isinstance(callback, Checkpoint) for callback in callbacks_of(self))

@@ -180,10 +180,7 @@ def first_values_on(tasks: Tasks, source: RowSource) -> FirstValues:
 
 def rows_on(tasks: Tasks, source: RowSource, rows: np.ndarray):
     """Some rows of a table, given in increasing order, which are read by workers of Dask."""
-    ends = np.cumsum(source.lengths)
-    part_of = np.searchsorted(ends, rows, side="right")
-    which = np.unique(part_of).tolist()
-    owns = [rows[part_of == i] - (ends[i] - source.lengths[i]) for i in which]
+    which, owns = zip(*source.where(rows), strict=True)
     # The parts are not held here: each is in memory only until its rows were taken.
     found = [tasks.submit(rows_of, *pair) for pair in zip(source.futures(tasks, which), owns, strict=True)]
     return together(tasks.results(found))

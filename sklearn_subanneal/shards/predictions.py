@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 
@@ -94,9 +95,14 @@ def _write(model, method: str, piece, path: Path) -> None:
         import pyarrow  # noqa: F401
     except ImportError as error:
         raise ImportError("Parquet files are written by pyarrow; install it: pip install pyarrow") from error
-    unfinished = path.with_suffix(".unfinished")
-    _frame(model, method, piece).to_parquet(unfinished, index=False)
-    unfinished.replace(path)
+    # The same part may be written by two workers, one of which was thought to be dead. Readers of the folder leave out
+    # files whose names begin with a dot.
+    unfinished = path.with_name(f".{path.stem}-{uuid4().hex}.unfinished")
+    try:
+        _frame(model, method, piece).to_parquet(unfinished, index=False)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _frame(model, method: str, piece):

@@ -78,6 +78,10 @@ class RowBlock:
             out.update(np.ascontiguousarray(data.array).data)
         return out.hexdigest()
 
+    def n_missing(self, models, cells: Sequence[ColumnData]) -> np.ndarray:
+        """Missing cells of columns of codes."""
+        return np.array([np.count_nonzero(data.array < 0) for data in cells])
+
     def anchored(self, streams: RowStreams, share: float, n_clusters: int) -> np.ndarray:
         """Number of the anchors of a sweep in each cluster, (n_clusters,)."""
         held = first_uniforms(len(self.labels), self.first_row, streams.key, streams.stage) < share

@@ -38,6 +38,12 @@ class RowSource:
         for i in range(len(self.lengths)):
             yield self.part(i)
 
+    def where(self, rows: np.ndarray) -> list[tuple[int, np.ndarray]]:
+        """The parts that have some rows, given in increasing order, and which rows of theirs these are."""
+        ends = np.cumsum(self.lengths)
+        part_of = np.searchsorted(ends, rows, side="right")
+        return [(i, rows[part_of == i] - (ends[i] - self.lengths[i])) for i in np.unique(part_of).tolist()]
+
     def take(self, rows: np.ndarray):
         """Some rows, given in increasing order."""
         found, first = [], 0
@@ -171,9 +177,11 @@ class DaskRows(RowSource):
     def _parts(self) -> list:
         return self.X.to_delayed().ravel().tolist() if hasattr(self.X, "rechunk") else list(self.X.to_delayed())
 
-    def pieces(self) -> Iterator:
-        for part in self._parts():
-            yield part.compute()
+    def part(self, i: int):
+        return self._parts()[i].compute()
+
+    def take(self, rows: np.ndarray):
+        return together([rows_of(self.part(i), own) for i, own in self.where(rows)])
 
     def futures(self, tasks, which: Sequence[int], home: str | None = None) -> list:
         parts = self._parts()

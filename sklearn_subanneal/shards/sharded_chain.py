@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.annealing.chain import AnnealedChain
 from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.pace import Step
@@ -27,6 +28,8 @@ MOST_SWEEPS = 100
 # Of a time limit, the part that the start takes; and of the rest, the part before the draws.
 START_SHARE = 0.3
 BURN_IN_SHARE = 0.6
+# What a chain that is saved has beside the state of one that has ended.
+OF_SAVED = ("rows", "start_seconds")
 
 
 class _AllRows:
@@ -99,7 +102,7 @@ class ShardedChain(AnnealedChain):
 
     def saved(self) -> ChainResult:
         result = self.result()
-        model = result.state.model | {"rows": self.model.get_state(), "start_seconds": self.start_seconds}
+        model = result.state.model | dict(zip(OF_SAVED, (self.model.get_state(), self.start_seconds), strict=True))
         return replace(result, state=replace(result.state, model=model))
 
 
@@ -157,17 +160,28 @@ class ShardedSpec:
         context.begin()
         if self.ended:
             context.end(self.previous, None)
-            return self.previous
+            return _without_rows(self.previous)
+        began = clock.now()
         chain = self.build(map_over(self.table, self.n_jobs))
-        if self.previous is not None:
-            chain.restore(self.previous)
+        if self.previous is None:
+            # The sweeps of a start are not those of the chain: they are not reported, and it counts its time itself.
+            chain.charge(clock.now() - began)
+            start = self.start.run(ChainContext(context.cancel))
+            began = clock.now()
+            chain.start_from(start)
         else:
-            # The sweeps of a start are not those of the chain: they are not reported.
-            chain.start_from(self.start.run(ChainContext(context.cancel)))
+            chain.restore(self.previous)
+        chain.charge(clock.now() - began)
         limits = self.time_limit, context, self.max_sweeps
         result = chain.run(self.start.schedule, self.n_draws, self.thin, *limits)
         context.end(chain.saved() if context.is_saved else result, self.n_draws)
         return result
+
+
+def _without_rows(saved: ChainResult) -> ChainResult:
+    """The result of a chain that has ended, from what was saved of it."""
+    model = {name: value for name, value in saved.state.model.items() if name not in OF_SAVED}
+    return replace(saved, state=replace(saved.state, model=model))
 
 
 def run_sharded(spec: ShardedSpec, context: ChainContext) -> ChainResult:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 
@@ -13,7 +17,11 @@ from sklearn_subanneal._core.arguments import checked_integer
 from sklearn_subanneal._core.dask_tasks import Tasks
 from sklearn_subanneal.shards.dask_blocks import DaskBlocks, first_values_on, rows_on
 from sklearn_subanneal.shards.row_source import source_of
+from sklearn_subanneal.shards.start_rows import StartRows, start_rows
 from sklearn_subanneal.shards.table_blocks import ROWS, TableBlocks, typed_blocks
+
+# Seconds before each try to remove a folder.
+PAUSES = (0.0, 0.1, 0.3, 1.0)
 
 
 class ShardedTable:
@@ -28,10 +36,12 @@ class ShardedTable:
     X : ndarray, numpy.memmap, pandas.DataFrame, or DataFrame or array of Dask, of shape (n_rows, n_features), or path
         The table; or a ``.npy`` file, which is not read into memory, a Parquet file, or a folder of Parquet files, in
         the order of their names as texts (``part.10`` before ``part.2``, which Dask reads first).
-        Partitions of Dask are computed to know their lengths, to choose the sample, to take it, and to read all rows:
-        once, after ``persist()``, where there is memory.
+        Partitions of Dask are computed to know their lengths, to choose the sample, to take it (again, where rows are
+        added), and to read all rows: once, after ``persist()``, where there is memory.
     n_start_rows : int, default=20000
-        Rows, drawn at random, on which each chain starts. Rows with values that these lack are added.
+        Rows, drawn at random, on which each chain starts. Added are rows with categories and levels that these lack,
+        with numbers that the type of a column as these show it would not take, with further values of a column of which
+        they have fewer than 20, and one for each column of which cells are missing elsewhere alone.
     folder : path or None, default=None
         Where typed cells are kept while a model is fitted, in files that are read as they are needed; with a ``client``
         a folder that it and all workers share, where labels are kept, too. None: in memory, 4 bytes for each number,
@@ -65,27 +75,27 @@ class ShardedTable:
         self.n_rows = self.source.n_rows
         self.n_start_rows = checked_integer("n_start_rows", n_start_rows, least=2)
         self.folder = folder
+        if folder is not None and not Path(folder).is_dir():
+            raise ValueError(f"folder must be one that is there, and {str(folder)!r} is not; make it")
         if self.n_rows < 2:
             raise ValueError(f"X must have at least 2 rows, got {self.n_rows}; fit a larger table")
 
-    def sample(self, n_rows: int, generator: np.random.Generator) -> tuple[np.ndarray, object]:
-        """Rows drawn at random, and one more for each category, and for each column with missing cells, they lack.
+    def sample(self, n_rows: int, generator: np.random.Generator, read: Callable) -> StartRows:
+        """Rows drawn at random, and those with values that a table learned from these would count as missing.
 
-        Returns
-        -------
-        rows : ndarray of int
-            Their numbers, increasing.
-        X : ndarray or pandas.DataFrame
-            These rows.
+        Parameters
+        ----------
+        n_rows : int
+            To be drawn at random.
+        generator : numpy.random.Generator
+        read : callable
+            ``read(X)``, the schema of some rows, and their typed columns.
         """
-        n_rows = min(n_rows, self.n_rows)
-        rows = np.sort(generator.choice(self.n_rows, n_rows, replace=False))
+        rows = np.sort(generator.choice(self.n_rows, min(n_rows, self.n_rows), replace=False))
         if self.client is None:
-            rows = np.union1d(rows, self.source.first_values().rows())
-            return rows, self.source.take(rows)
+            return start_rows(rows, self.source.first_values(), self.source.take, read)
         with Tasks(self.client) as tasks:
-            rows = np.union1d(rows, first_values_on(tasks, self.source).rows())
-            return rows, rows_on(tasks, self.source, rows)
+            return start_rows(rows, first_values_on(tasks, self.source), partial(rows_on, tasks, self.source), read)
 
     @contextmanager
     def blocks(self, models: list, encode: Callable) -> Iterator[TableBlocks]:
@@ -106,7 +116,24 @@ class ShardedTable:
             with Tasks(self.client) as tasks:
                 yield DaskBlocks(tasks, self.source, models, encode, folder, self.BLOCK_ROWS)
 
-    def _room(self):
+    @contextmanager
+    def _room(self) -> Iterator[Path | None]:
+        """A new folder in that of the user, which is removed."""
         if self.folder is None:
-            return nullcontext()
-        return tempfile.TemporaryDirectory(prefix="shards-", dir=Path(self.folder).resolve())
+            yield None
+            return
+        room = Path(tempfile.mkdtemp(prefix="shards-", dir=Path(self.folder).resolve()))
+        try:
+            yield room
+        finally:
+            _remove(room)
+
+
+def _remove(room: Path) -> None:
+    """Remove a folder, in which tasks that are no longer wanted may still be writing."""
+    for pause in PAUSES:
+        sleep(pause)
+        shutil.rmtree(room, ignore_errors=True)
+        if not room.exists():
+            return
+    warnings.warn(f"folder {str(room)!r} could not be removed; remove it", stacklevel=2)

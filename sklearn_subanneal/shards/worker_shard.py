@@ -8,10 +8,12 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
 from sklearn_subanneal.shards.block_map import Threads
+from sklearn_subanneal.shards.packed_reply import PackedReply
 from sklearn_subanneal.shards.row_block import RowBlock
 from sklearn_subanneal.shards.sums import branches
 from sklearn_subanneal.shards.table_blocks import KeptBlocks
@@ -43,6 +45,8 @@ class WorkerShard:
         self.version, self.first, self.is_last, self.kept = version, first, is_last, kept
         self._latest: tuple[int, list[RowBlock]] | None = None
         self._threads: Threads | None = None
+        # A worker may have several threads, and be asked for several things at once.
+        self._lock = Lock()
 
     def __reduce__(self):
         # What is sent elsewhere is what is kept.
@@ -54,40 +58,52 @@ class WorkerShard:
         return object.__sizeof__(self) + len(self.kept) + sum(array.nbytes for array in arrays)
 
     def at(self, version: int, table: KeptBlocks | None = None, log: Log | None = None) -> list[RowBlock] | None:
-        """The blocks of a version; None: they are lost, and there is no ``log`` by which to make them anew."""
-        if self._latest is not None and self._latest[0] == version:
-            return self._latest[1]
-        if version != self.version and log is None:
-            return None
-        blocks = [replace(block, labels=block.labels.astype(np.int32)) for block in pickle.loads(self.kept)]
-        self._latest = self.version, blocks
-        if version != self.version:
-            for new, plan in log:
-                self.advance(blocks, table, new, plan)
-                blocks = self._latest[1]
-        return blocks
+        """The blocks of a version; None: they are lost, and there is no ``log`` by which to make them anew.
+
+        Where several tasks want them at the same time, one makes them, and the others wait.
+        """
+        with self._lock:
+            if self._latest is not None and self._latest[0] == version:
+                return self._latest[1]
+            if version != self.version and log is None:
+                return None
+            blocks = [replace(block, labels=block.labels.astype(np.int32)) for block in pickle.loads(self.kept)]
+            if version != self.version:
+                for _, plan in log:
+                    blocks, _ = self._updated(blocks, table, plan)
+            self._latest = version, blocks
+            return blocks
 
     def map_over(self, blocks: list[RowBlock], table: KeptBlocks | None, members: list[int]) -> Threads:
         """The map over blocks of the shard; what it knows of the columns is used again."""
         if table is None:
             return Threads(None, 1, members, blocks)
-        if self._threads is None or self._threads.table is not table:
-            self._threads = Threads(table, 1)
-        out = self._threads.over(members)
+        known = self._threads
+        if known is None or known.table is not table:
+            known = self._threads = Threads(table, 1)
+        out = known.over(members)
         out.blocks = blocks
         return out
 
     def advance(self, blocks: list[RowBlock], table: KeptBlocks | None, version: int, plan: bytes) -> bytes:
         """Make the next version; the branches of the sum of the replies, and the rows in each cluster, pickled."""
+        blocks, replies = self._updated(blocks, table, plan)
+        with self._lock:
+            self._latest = version, blocks
+        counts = np.zeros(max(len(block.counts) for block in blocks), np.int64)
+        for block in blocks:
+            counts[: len(block.counts)] += block.counts
+        return pickle.dumps((branches(replies, self.first, is_last=self.is_last), counts), protocol=5)
+
+    def _updated(
+        self, blocks: list[RowBlock], table: KeptBlocks | None, plan: bytes
+    ) -> tuple[list[RowBlock], list[PackedReply]]:
+        """The blocks after a piece of work, and its replies."""
         with_cells, members, work, arguments = pickle.loads(plan)
         threads = self.map_over(blocks, table, members)
         with one_blas_thread_of_worker():
             replies = threads.updated(with_cells, work, arguments)
-        self._latest = version, threads.blocks
-        counts = np.zeros(max(len(block.counts) for block in threads.blocks), np.int64)
-        for block in threads.blocks:
-            counts[: len(block.counts)] += block.counts
-        return pickle.dumps((branches(replies, self.first, is_last=self.is_last), counts), protocol=5)
+        return threads.blocks, replies
 
 
 def started(

@@ -111,6 +111,16 @@ def test_records_of_all_chains(n_jobs, backend, held_out):
         np.testing.assert_array_equal(logs["held_out_score"], logs["sweep"] + 0.5)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not fork workers")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_records_of_forked_workers():
+    """Those that were forked once the monitor had a socket took their copy for the original."""
+    monitor = TraceMonitor()
+    for _ in range(2):
+        monitored(monitor, n_jobs=2, backend="multiprocessing")
+    assert [len(logs) for logs in monitor.get_logs("all")] == [2 * N_SWEEPS] * 2
+
+
 def test_models_are_made_only_for_scores():
     assert monitored(TraceMonitor()).n_reconstructed_ == 0
     assert monitored(TraceMonitor(X_held_out=HELD_OUT)).n_reconstructed_ == 2 * N_SWEEPS

@@ -7,8 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 from support.column_examples import EXAMPLES, data_of
 
+from sklearn_subanneal.columns._count import CountData
 from sklearn_subanneal.columns._gaussian_parameters import GaussianParameters
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
+from sklearn_subanneal.columns._plane_parameters import CountParameters
 from sklearn_subanneal.columns.binding import KINDS
 from sklearn_subanneal.shards._row_sweep import RowSweep
 
@@ -95,3 +97,35 @@ def test_missing_cells_have_no_score():
             data = data_of(example.kind, example.cells, example.params)
             parameters = kind(data, kind.drawn(statistics, 2, np.random.default_rng(0)))
             assert_allclose(parameters.scores(int(np.flatnonzero(example.missing)[0])), 0.0)
+
+
+@pytest.mark.parametrize("mean", [3.0, 90.0, 2e4, 1e7, 1e9])
+def test_odds_of_large_counts(mean):
+    """What clusters have in common, some hundred million nats, leaves no digits of single precision to their odds."""
+    means = mean + np.array([0.0, 1.0, -2.0, 4.0]) * np.sqrt(mean) / 3.0
+    cells = np.random.default_rng(0).poisson(mean, size=50).astype(np.int32)
+    parameters = CountParameters(CountData(cells), {"slope": np.log(means), "intercept": -means})
+    scores = np.array([parameters.scores(row) for row in range(50)], float)
+    exact = cells[:, None] * np.log(means / means[0]) - (means - means[0])
+    assert_allclose(scores - scores[:, :1], exact, atol=1e-4)
+
+
+def test_odds_of_counts_far_from_all_clusters():
+    means = np.array([3e7, 3e7 + 1001.0])
+    parameters = CountParameters(CountData(np.array([5], np.int32)), {"slope": np.log(means), "intercept": -means})
+    odds = np.subtract(*parameters.scores(0)[::-1].astype(float))
+    assert odds == pytest.approx(5 * np.log(means[1] / means[0]) - 1001.0, abs=1e-3)
+
+
+def test_large_counts_leave_the_evidence_of_other_columns():
+    n = 200
+    cells, rng = np.zeros(n, np.float32), np.random.default_rng(0)
+    real = KINDS["real"].parameters_class(
+        data_of("real", cells, {}), {"mean": np.array([0.0, 3.0]), "precision": np.ones(2)}
+    )
+    counts = CountData(rng.poisson(2e7, size=n).astype(np.int32))
+    same = {"slope": np.full(2, np.log(2e7)), "intercept": np.full(2, -2e7)}
+    sides, rows = np.zeros(n, np.int32), np.arange(n, dtype=np.int32)
+    for columns in ([real, CountParameters(counts, same)], [CountParameters(counts, same), real]):
+        log_q = RowSweep(columns, np.zeros(2), 0, 5, 1).divide(rows, sides, False)
+        assert log_q == pytest.approx(-n * np.log1p(np.exp(-4.5)), rel=1e-4)

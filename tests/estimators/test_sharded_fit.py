@@ -11,8 +11,10 @@ from support.mixed_rows import mixed_rows
 from support.tiers import quick_only
 
 from sklearn_subanneal import SubsampleAnnealedDPMM, TreeGuidedNRMM
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.portable import load, save
 from sklearn_subanneal.shards import ShardedTable
+from sklearn_subanneal.shards.sharded_mixture import ShardedMixture
 
 N_ROWS = 150_000
 SETTINGS = {"n_chains": 1, "n_draws": 2, "max_sweeps": 3, "random_state": 1}
@@ -98,6 +100,25 @@ def test_a_time_limit_leaves_time_for_draws(table, monkeypatch):
     assert 3 <= np.sum(model.trace_["n_assigned"] == 70_000) - model.log_joint_.shape[1] < 12
 
 
+def test_the_first_pass_over_all_rows_takes_time(table, monkeypatch):
+    """It had counted for nothing: further sweeps and draws were made as if there had been time."""
+    tick_at_each_look(monkeypatch, 0.01)
+    look, late, start_from = clock.now, [0.0], ShardedMixture.start_from
+    monkeypatch.setattr(clock, "now", lambda: look() + late[0])
+
+    def slow(self, *arguments):
+        late[0] = 3.0
+        return start_from(self, *arguments)
+
+    monkeypatch.setattr(ShardedMixture, "start_from", slow)
+    X = table[0][["a", "b"]].to_numpy(float)[:1000]
+    model = SubsampleAnnealedDPMM(n_chains=1, n_draws=50, time_limit=2.0, thin=1, random_state=0)
+    model.fit(ShardedTable(X, n_start_rows=200))
+    assert 3.0 < model.trace_["seconds"][-1] < 4.0
+    # None but those without which there would be no draw.
+    assert np.sum(model.trace_["n_assigned"] == 1000) == 2 and model.log_joint_.shape == (1, 1)
+
+
 def test_saved(fitted, table, tmp_path):
     save(fitted, tmp_path / "model")
     again = load(tmp_path / "model")
@@ -154,5 +175,7 @@ def test_refused(table):
 def test_no_tables(X, message):
     with pytest.raises(ValueError, match=message):
         ShardedTable(X)
+    with pytest.raises(ValueError, match=r"folder must be one that is there, and '.*nowhere' is not; make it"):
+        ShardedTable(np.zeros((5, 2)), folder="nowhere")
     with pytest.raises(ValueError, match="n_start_rows must be an integer of at least 2, got 1"):
         ShardedTable(np.zeros((5, 2)), n_start_rows=1)

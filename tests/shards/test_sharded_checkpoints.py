@@ -81,12 +81,37 @@ def test_more_draws(table, tmp_path):
     assert_same(fitted("pitman-yor", table, Checkpoint(tmp_path), n_draws=5), fitted("pitman-yor", table, n_draws=5))
 
 
+@pytest.mark.parametrize("name", ["mixture", "views"])
+def test_a_fit_that_was_saved_as_a_whole_is_as_small_as_another(name, table, tmp_path):
+    """It kept the labels of all rows of the table in each chain."""
+    few = {"n_chains": 1, "n_draws": 1, "max_sweeps": 0, "covariance_type": "diag"}
+    first = fitted(name, table, Checkpoint(tmp_path), **few)
+    loaded = fitted(name, table, Checkpoint(tmp_path), Stop(0, 1), **few)
+    assert_same(loaded, first)
+    states = [[result.state.model.keys() for result in model._results] for model in (first, loaded)]
+    assert states[0] == states[1]
+
+
 def test_other_cells_are_another_fit(table, tmp_path):
     fitted("pitman-yor", table, Checkpoint(tmp_path))
     other = table.copy()
     other.loc[699, "a"] = 0.123
     with pytest.raises(ValueError, match="holds checkpoints of another fit, which differs in X"):
         fitted("pitman-yor", other, Checkpoint(tmp_path))
+
+
+@pytest.mark.parametrize("differs", ["units", "origin", "categories"])
+def test_the_same_cells_in_other_units_are_another_fit(table, differs, tmp_path):
+    """In standard units, and as codes, they are the same to the last bit."""
+    X, few = table[["b", "c"]].assign(b=np.arange(700) % 97 * 0.25), {"n_chains": 1, "n_draws": 1, "max_sweeps": 0}
+    other = X.copy()
+    if differs == "categories":
+        other["c"] += " wine"
+    else:
+        other["b"] = other["b"] * 1024.0 if differs == "units" else other["b"] + 1024.0
+    fitted("pitman-yor", X, Checkpoint(tmp_path), **few, feature_types=["real", "categorical"])
+    with pytest.raises(ValueError, match="holds checkpoints of another fit, which differs in X"):
+        fitted("pitman-yor", other, Checkpoint(tmp_path), **few, feature_types=["real", "categorical"])
 
 
 @pytest.mark.slow

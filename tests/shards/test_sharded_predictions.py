@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklearn_subanneal import CrossCat, CrossCatRegressor, SubsampleAnnealedDPMM, VariationalTemperingFMM
-from sklearn_subanneal.shards import ShardedTable, predict_shards
+from sklearn_subanneal.shards import ShardedTable, predict_shards, predictions
 
 METHODS = ("predict", "predict_proba", "score_samples", "impute")
 
@@ -71,6 +71,37 @@ def test_files(table, model, tmp_path):
     found = pd.read_parquet(folder)
     assert found.columns.tolist() == [f"cluster_{k}" for k in range(model.n_clusters_)]
     assert_array_equal(found, model.predict_proba(table))
+
+
+def test_a_part_that_two_workers_write(table, model, tmp_path, monkeypatch):
+    """One that was thought to be dead goes on when the other one has written it."""
+    pytest.importorskip("pyarrow")
+    to_parquet, path, seen = pd.DataFrame.to_parquet, tmp_path / "part-000000.parquet", []
+
+    def interrupted(frame, unfinished, **settings):
+        seen.append(unfinished)
+        unfinished.write_bytes(b"")
+        if len(seen) == 1:
+            predictions._write(model, "predict", table[:50], path)
+        to_parquet(frame, unfinished, **settings)
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", interrupted)
+    predictions._write(model, "predict", table[:50], path)
+    assert [own.name for own in tmp_path.iterdir()] == [path.name] and len(set(seen)) == 2
+    assert_array_equal(pd.read_parquet(path)["label"], model.predict(table[:50]))
+
+
+def test_a_part_that_could_not_be_written_is_removed(table, model, tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+
+    def full(frame, unfinished, **settings):
+        unfinished.write_bytes(b"half")
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", full)
+    with pytest.raises(OSError, match="no space left"):
+        predict_shards(model, table, folder=tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
 
 
 def test_refused(table, model, tmp_path):
