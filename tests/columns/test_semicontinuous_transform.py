@@ -22,7 +22,7 @@ JACOBIAN = np.where(ATOM, 0.0, -np.log(AMOUNT))
 TYPES = ["semicontinuous", "real"]
 SHORT = {"n_chains": 2, "n_draws": 4, "max_sweeps": 5, "random_state": 0}
 ESTIMATORS = {
-    "mixture": SubsampleAnnealedDPMM(feature_types=TYPES, **SHORT),
+    "mixture": SubsampleAnnealedDPMM(feature_types=TYPES, covariance_type="diag", **SHORT),
     "diag": CrossCat(feature_types=TYPES, covariance_type="diag", **SHORT),
     "full": CrossCat(feature_types=TYPES, covariance_type="full", **SHORT),
 }
