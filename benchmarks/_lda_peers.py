@@ -16,12 +16,12 @@ TRIED_STEPS = {
     "batch_size": (32, 64, 256, 512),
     "learning_offset": (1.0, 64.0, 1024.0),
     "learning_decay": (0.5, 0.9),
-    "topic_word_prior": (0.1, 0.3),
+    "topic_word_prior": (0.1, 0.3, 0.6),
 }
 # Priors of documents (None: 1 / n_topics) and topics of tomotopy, and whether it learns the former; and the sweeps
 # after which they are compared.
 PRIORS = {"alpha": None, "eta": 0.01, "learns": False}
-TRIED_PRIORS = {"alpha": (0.1,), "eta": (0.05, 0.1), "learns": (True,)}
+TRIED_PRIORS = {"alpha": (0.1,), "eta": (0.05, 0.1, 0.2, 0.4), "learns": (True,)}
 SWEEPS_OF_CHOICE = 100
 
 
