@@ -22,7 +22,13 @@ from sklearn_subanneal import VariationalTemperingLDA
 from sklearn_subanneal.topics.measures import matched_affinities
 
 # Priors of documents and topics of tomotopy; None: 1 / n_topics.
-PRIORS = {"tomotopy": (None, 0.01), "tomotopy, .1, .05": (0.1, 0.05), "tomotopy, .1, .01": (0.1, 0.01)}
+PRIORS = {
+    "tomotopy": (None, 0.01),
+    "tomotopy, .1, .05": (0.1, 0.05),
+    "tomotopy, .1, .01": (0.1, 0.01),
+    # Topics that predict words best; the others are those with the most coherent ones.
+    "tomotopy, 1 / K, .2": (None, 0.2),
+}
 BARS = {"twins, median": 0, "twins, worst share": 0.02, "npmi over the best of tomotopy, at least": -0.005}
 
 
