@@ -16,15 +16,19 @@ PYTEST := $(BIN)/pytest -q -n $(WORKERS) --dist worksteal
 
 SOURCES := setup.py pyproject.toml MANIFEST.in README.md LICENSE \
 	$(shell find sklearn_subanneal -name '*.py' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name '*.cpp' -o -name '*.csv' -o -name '*.css' -o -name '*.html' -o -name '*.js')
-BENCHMARKS := row_kernel gaussian_mixture scoring scaling kdd census_like strategies against_lace \
-	crosscat_agreement crosscat_planted crosscat_families crosscat_hospitals crosscat_imputation missing_cells unseen_tables unseen_densities unseen_predictions unseen_anomalies crosscat_kdd crosscat_strategies \
-	stratified_kdd \
-	nrmm_samplers nrmm_bias nrmm_exactness nrmm_kernel nrmm_annealing nrmm_density \
+# All scripts of benchmarks/ but demo.py and make_figures.py, which have targets of their own.
+BENCHMARKS := row_kernel gaussian_mixture covariance_choice scoring scaling kdd census_like strategies against_lace \
+	crosscat_agreement crosscat_default crosscat_planted crosscat_families crosscat_hospitals crosscat_imputation \
+	crosscat_kdd crosscat_strategies stratified_kdd effort exchange_barrier \
+	missing_cells multiple_imputation anomaly_detection report_truth drift_level \
+	unseen_tables unseen_densities unseen_predictions unseen_anomalies \
+	nrmm_samplers nrmm_bias nrmm_exactness nrmm_kernel nrmm_annealing nrmm_density nrmm_documents nrmm_moves nrmm_trees \
 	lda_e_step lda_completion lda_topics lda_inference lda_planted lda_temperatures \
-	lda_latent_temperatures lda_stream fmm_components fmm_toy fmm_faces \
+	lda_latent_temperatures lda_stream lda_workers fmm_components fmm_toy fmm_faces \
 	two_urn mixing_time energy_barrier two_gaussians \
-	merged_components cluster_stability shards shards_dask streams \
-	gp_convergence gp_regression tempering_figures tempering_guided tempering_subsets tempered_mixtures
+	merged_components cluster_stability \
+	shards shards_crosscat shards_dask shards_plan shards_threads streams view_streams \
+	gp_convergence gp_regression tempering_figures tempering_guided tempering_subsets tempered_mixtures two_modes
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
@@ -81,7 +85,8 @@ format: $(VENV)/.lint ## format the Python files by ruff
 bench: $(VENV)/.test ## all benchmarks, JSON in output/benchmarks/ (QUICK=--quick for a trial)
 	@mkdir -p output/benchmarks
 	@for name in $(BENCHMARKS); do echo "$$name"; \
-		$(BIN)/python benchmarks/$$name.py $(QUICK) > output/benchmarks/$$name.json || exit 1; done
+		$(BIN)/python benchmarks/$$name.py $(QUICK) > output/benchmarks/$$name.json.part \
+			&& mv output/benchmarks/$$name.json.part output/benchmarks/$$name.json || exit 1; done
 
 figures: $(VENV)/.test ## every figure of the papers, output/figures/index.html (QUICK=--quick for a trial)
 	@$(BIN)/python benchmarks/make_figures.py $(QUICK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import pandas as pd
@@ -18,6 +19,8 @@ INDICATORS = [
 ]  # fmt: skip
 # Columns of text with more distinct values than this are names, not categories.
 MOST_CATEGORIES = 100
+# Of a column of dates, at least this share of the cells is one, and there are more of them than this.
+LEAST_DATES, FEWEST_DATES = 0.9, 30
 
 
 def titanic(path) -> pd.DataFrame:
@@ -79,6 +82,21 @@ READERS: dict[str, tuple[Callable, tuple[str, str] | None]] = {
     "census_income": (census_income, ("census_income_kdd", "census_income_test_extract_10000.csv.gz")),
     "kdd": (pd.read_csv, ("kdd99", "kdd99_10pct_extract_10000.csv.gz")),
 }
+
+
+def with_numbers_of_dates(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with days since 1970 in place of dates that are text, for estimators that take numbers only."""
+    out = frame.copy()
+    for name in frame:
+        if frame[name].dtype.kind in "fiub" or frame[name].nunique() <= FEWEST_DATES:
+            continue
+        with warnings.catch_warnings():
+            # That the format of names is not known.
+            warnings.simplefilter("ignore", UserWarning)
+            dates = pd.to_datetime(frame[name].astype("str").where(frame[name].notna()), errors="coerce", utc=True)
+        if dates.notna().sum() >= LEAST_DATES * frame[name].notna().sum():
+            out[name] = (dates - pd.Timestamp(0, tz="utc")) / pd.Timedelta(days=1)
+    return out
 
 
 def read(name: str, folder: str | None, n_rows: int | None) -> pd.DataFrame | None:

@@ -30,7 +30,7 @@ FILES = {
 }
 N_TOPICS = {"kos": 50, "nips": 50, "arxiv": 100, "nips0_12": 50, "nyt": 50}
 SHORTEST = 20
-# The paper's step sizes, which are the best ones here for stochastic variational inference without tempering.
+# The step sizes of Mandt et al. (2016).
 PAPER = {"learning_offset": 1024.0, "learning_decay": 0.7, "batch_size": 100}
 
 

@@ -2,8 +2,11 @@
 
 Some rows are anomalies: of a rare class, with a cell from another row ("swapped"), with a number ten times as large, or
 with a level that no other row has. All detectors are fitted to the table with its anomalies and judge these very rows,
-with their defaults. The others see medians for missing numbers, categories one-hot encoded, and all columns
-standardised; ECOD is left out where pyod is not installed. Where a cell was changed: is it the first reason?
+with their defaults. The others see medians for missing numbers, dates as numbers, and other columns in three ways, of
+which that is reported with which a detector has the largest mean area: one-hot encoded and standardised ("scaled");
+one-hot encoded, without columns of more than 30 levels, and not standardised ("plain"); the logarithm of the frequency
+of the level, standardised ("frequent"). ECOD is left out where pyod is not installed. Where a cell was changed: is it
+the first reason?
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 from _common import Clock, note, parser, report
-from _frames import read
+from _frames import read, with_numbers_of_dates
 from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
@@ -25,6 +28,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn_subanneal import CrossCatDetector
 
 N_ROWS, SHARE = 1000, 0.05
+# Columns of text with more levels are left out in the encoding "plain".
+MOST_LEVELS = 30
 
 
 def rare(
@@ -120,15 +125,25 @@ TABLES: dict[str, tuple[str, Callable]] = {
 }
 
 
-def encoded(table: pd.DataFrame) -> np.ndarray:
-    """Medians for missing numbers, categories one-hot encoded, columns standardised."""
+def encoded(table: pd.DataFrame) -> dict[str, np.ndarray]:
+    """What other detectors may see: numbers standardised, with medians for missing ones, and texts in three ways."""
+    table = with_numbers_of_dates(table)
     table = table.astype({name: object for name in table if table[name].dtype.kind not in "fiu"})
     numbers = table.select_dtypes("number")
-    other = table.drop(columns=numbers.columns)
-    parts = [numbers.fillna(numbers.median()).astype(float)]
-    if other.shape[1]:
-        parts.append(pd.get_dummies(other.astype(str)).astype(float))
-    return StandardScaler().fit_transform(pd.concat(parts, axis=1))
+    texts = table.drop(columns=numbers.columns).astype(str).fillna("missing")
+    filled = numbers.fillna(numbers.median()).fillna(0.0).astype(float)
+    filled = StandardScaler().fit_transform(filled) if numbers.shape[1] else np.zeros((len(table), 0))
+    few = texts[[name for name in texts if texts[name].nunique() <= MOST_LEVELS]]
+    frequencies = {name: np.log(texts[name].map(texts[name].value_counts())) for name in texts}
+    dummies = pd.get_dummies(texts).astype(float) if texts.shape[1] else None
+    parts = {
+        "scaled": None if dummies is None else StandardScaler().fit_transform(dummies),
+        "plain": pd.get_dummies(few).to_numpy(float) if few.shape[1] else None,
+        "frequent": StandardScaler().fit_transform(pd.DataFrame(frequencies)) if texts.shape[1] else None,
+    }
+    out = {name: filled if part is None else np.hstack([filled, part]) for name, part in parts.items()}
+    # A table of names alone.
+    return {name: X if X.shape[1] else out["frequent"] for name, X in out.items()}
 
 
 def peers(X: np.ndarray, seed: int) -> dict:
@@ -145,6 +160,25 @@ def peers(X: np.ndarray, seed: int) -> dict:
     return found
 
 
+def areas_of_peers(table: pd.DataFrame, is_odd: np.ndarray, seed: int) -> dict[str, float]:
+    """Area under the curve of each other detector with each encoding."""
+    return {
+        f"{peer}, {encoding}": roc_auc_score(is_odd, scores)
+        for encoding, X in encoded(table).items()
+        for peer, scores in peers(X, seed).items()
+    }
+
+
+def best_encodings(means: dict[str, float]) -> dict[str, str]:
+    """For each other detector its key with the largest value, of keys "detector, encoding"."""
+    best: dict[str, str] = {}
+    for key in means:
+        peer, comma, _ = key.partition(", ")
+        if comma and means[key] > means.get(best.get(peer, ""), -np.inf):
+            best[peer] = key
+    return best
+
+
 def one(name: str, frame: pd.DataFrame, seed: int, with_peers: bool) -> dict:
     """Area under the curve of each detector, seconds, and the share of changed cells that are the first reason."""
     table, is_odd, where = TABLES[name][1](frame, np.random.default_rng(seed))
@@ -158,8 +192,7 @@ def one(name: str, frame: pd.DataFrame, seed: int, with_peers: bool) -> dict:
         }
         out["first reason"] = np.mean([found[row] == table.columns[where[row]] for row in np.flatnonzero(is_odd)])
     if with_peers:
-        X = encoded(table)
-        out |= {peer: roc_auc_score(is_odd, scores) for peer, scores in peers(X, seed).items()}
+        out |= areas_of_peers(table, is_odd, seed)
     return {key: round(float(value), 3) for key, value in out.items()}
 
 
@@ -180,7 +213,9 @@ def main() -> None:
         found = [one(name, frame, seed, not options.no_peers) for seed in range(1 if options.quick else options.seeds)]
         results[name] = {key: float(np.median([run[key] for run in found])) for key in found[0]}
         note(f"{name}: {results[name]}")
-    report("anomaly_detection", options, results)
+    best = best_encodings(pd.DataFrame(results).mean(axis=1).to_dict())
+    note(f"best encodings, of the mean over tables: {best}")
+    report("anomaly_detection", options, results, best_encodings=best)
 
 
 if __name__ == "__main__":

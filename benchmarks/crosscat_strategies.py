@@ -2,8 +2,9 @@
 
 Every chain is fitted to 7/8 of the rows within the time bound. The score is the mean log density of the other rows,
 with reals standardised by the training rows. "prior" and "sequential" start with all rows and then make Gibbs sweeps,
-each followed by moves of columns. "anneal" is linear annealing, and "accelerating" the default of the package, omitted
-if it is the same because the table is small. The bound is on wall time, so the machine should be idle otherwise; the
+each followed by moves of columns. "anneal" is linear annealing, and "accelerating" the package's shorter schedule for
+many rows, omitted if it is the same because the table is small; the default, "auto", is none of these, as it gives the
+chains of a fit different schedules. The bound is on wall time, so the machine should be idle otherwise; the
 strategies take turns, so that a disturbance affects all of them (F. Obermeyer, J. Glidden, E. Jonas (2014), Scaling
 Nonparametric Bayesian Inference via Subsample-Annealing, AISTATS, section 4).
 

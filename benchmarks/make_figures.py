@@ -1,7 +1,7 @@
 """Draws every figure of the four papers: runs the benchmarks without JSON, draws from the JSON, and writes a page.
 
-`make figures` runs this script. JSON is in OUTPUT/benchmarks/, pictures and index.html are in OUTPUT/figures/; with
---quick both are below OUTPUT/quick/. A benchmark with JSON of the same command is not run again.
+`make figures` runs this script. JSON is in OUTPUT/figures/json/, pictures and index.html are in OUTPUT/figures/; with
+--quick both are below OUTPUT/quick/. A benchmark with JSON of the same command, package and scripts is not run again.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ def main() -> int:
     arguments = given.parse_args()
 
     output = arguments.output / "quick" if arguments.quick else arguments.output
+    folder = output / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
     names = arguments.only or list(FIGURES)
     papers = [replace(of, figures=[figure for figure in of.figures if figure.name in names]) for of in PAPERS]
     papers = [of for of in papers if of.figures]
@@ -39,12 +41,10 @@ def main() -> int:
     if not arguments.draw:
         if not arguments.quick:
             note(f"{len(runs)} runs of some {minutes(runs, arguments.jobs):.0f} minutes, less those that are there")
-        failed = run_missing(runs, output / "benchmarks", arguments.quick, arguments.jobs, arguments.fresh)
-    documents, missing = collect(runs, output / "benchmarks", failed)
-    folder = output / "figures"
-    folder.mkdir(parents=True, exist_ok=True)
+        failed = run_missing(runs, folder / "json", arguments.quick, arguments.jobs, arguments.fresh)
+    documents, missing = collect(runs, folder / "json", failed)
     pictures = draw(papers, documents, folder)
-    partly = {run.name: skipped(run, output / "benchmarks") for run in runs if run.name in documents}
+    partly = {run.name: skipped(run, folder / "json") for run in runs if run.name in documents}
     text = page(papers, documents, missing, partly, pictures, arguments.quick)
     (folder / "index.html").write_text(text, encoding="utf-8")
     for name, problem in missing.items():

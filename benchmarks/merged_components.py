@@ -1,7 +1,7 @@
 """Are groups of any shape found? Merged components of ten skewed, heavy-tailed or Gaussian groups, and of two moons.
 
 The adjusted Rand index of the components of a ``SubsampleAnnealedDPMM``, and of the groups that ``merge_components``
-makes of them, both with their defaults.
+makes of them: with their defaults, but for the type of the covariance, which is given.
 """
 
 from __future__ import annotations

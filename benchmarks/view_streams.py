@@ -27,18 +27,18 @@ SIZES = {"planted": (500, 2000), "adult": (1000, 5000)}
 HELD_OUT, N_CLUSTERS = 0.1, (4, 7, 12)
 
 
-def table_of(name: str, n_rows: int, seed: int):
+def table_of(name: str, data: str | None, n_rows: int, seed: int):
     """The table, types of its columns, and the views of these, if they are known."""
     if name == "planted":
         views = make_planted_views(n_rows, 12, N_CLUSTERS, as_frame=True, random_state=seed)
         return views.data, views.feature_types, views.column_labels
-    frame = read(name, None, None)
+    frame = read(name, data, None)
     return frame.sample(frac=1.0, random_state=seed)[:n_rows].reset_index(drop=True), "auto", None
 
 
-def run(name: str, how: str, n_rows: int, n_chains: int, seed: int) -> dict:
+def run(name: str, how: str, data: str | None, n_rows: int, n_chains: int, seed: int) -> dict:
     """One stream, or one fit, in this process."""
-    frame, types, truth = table_of(name, n_rows, seed)
+    frame, types, truth = table_of(name, data, n_rows, seed)
     last = len(frame) - int(HELD_OUT * len(frame))
     rows, new = frame[:last], frame[last:]
     size, window = SIZES[name]
@@ -64,21 +64,28 @@ def run(name: str, how: str, n_rows: int, n_chains: int, seed: int) -> dict:
 def main() -> None:
     options = parser(__doc__.splitlines()[0], seeds=3)
     options.add_argument("--tables", nargs="+", default=list(SIZES), choices=list(SIZES))
+    options.add_argument("--data", help="folder of adult/ (default: $SUBANNEAL_DATA)")
     options.add_argument("--chains", type=int, default=2)
     options.add_argument("--run", nargs=5, help="one run in this process, with its arguments")
     chosen = options.parse_args()
     if chosen.run:
         name, how, *numbers = chosen.run
-        print(json.dumps(run(name, how, *map(int, numbers))))
+        print(json.dumps(run(name, how, chosen.data, *map(int, numbers))))
         return
     rows: dict[str, dict] = {}
     for name in chosen.tables:
+        if name != "planted" and read(name, chosen.data, 1) is None:
+            note(f"{name}: skipped, its file was not found; pass its folder by --data or SUBANNEAL_DATA")
+            continue
         n_rows = 3000 if chosen.quick else {"planted": 20_000, "adult": 48_842}[name]
         for how in ("stream", "fit"):
             found = []
             for seed in range(1 if chosen.quick else chosen.seeds):
                 given = [str(value) for value in (name, how, n_rows, chosen.chains, seed)]
-                done = subprocess.run([sys.executable, __file__, "--run", *given], capture_output=True, text=True)
+                more = [] if chosen.data is None else ["--data", chosen.data]
+                done = subprocess.run(
+                    [sys.executable, __file__, *more, "--run", *given], capture_output=True, text=True
+                )
                 if done.returncode:
                     raise SystemExit(done.stderr[-2000:])
                 found.append(json.loads(done.stdout.splitlines()[-1]))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
 from pathlib import Path
 
 from _common import note
@@ -20,7 +24,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def run_missing(runs: list[Run], folder: Path, quick: bool, n_jobs: int, fresh: bool = False) -> dict[str, str]:
-    """Run the benchmarks without JSON of the same command in the folder, several in parallel.
+    """Run the benchmarks without JSON of the same command and sources in the folder, several in parallel.
 
     Returns
     -------
@@ -35,15 +39,31 @@ def run_missing(runs: list[Run], folder: Path, quick: bool, n_jobs: int, fresh: 
 
 
 def is_there(run: Run, folder: Path, quick: bool) -> bool:
-    """Whether the JSON has results of the same command."""
+    """Whether the JSON has results of the same command, and of the package and the benchmarks as they are."""
     document = read(run, folder)
-    return document is not None and document.get("command") == run.command(quick) and bool(document["results"])
+    made_by = document and (document.get("command"), document.get("sources"))
+    return made_by == (run.command(quick), sources()) and bool(document["results"])
 
 
 def read(run: Run, folder: Path) -> dict | None:
-    """The document of a run; None if there is none."""
+    """The document of a run; None if there is none, or none that can be read."""
     path = folder / f"{run.name}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+@cache
+def sources() -> str:
+    """A hash of the modules of the package and of the benchmarks, by which results of other versions are known."""
+    package = Path(find_spec("sklearn_subanneal").origin).parent
+    compiled = package.rglob(f"*{EXTENSION_SUFFIXES[0]}")
+    paths = [*package.rglob("*.py"), *compiled, *BENCHMARKS.glob("*.py"), *BENCHMARKS.glob("reproduction/*.py")]
+    found = hashlib.sha256()
+    for path in sorted(paths):
+        found.update(path.name.encode() + path.read_bytes())
+    return found.hexdigest()
 
 
 def skipped(run: Run, folder: Path) -> list[str]:
@@ -71,6 +91,8 @@ def execute(run: Run, folder: Path, quick: bool) -> str | None:
         part.unlink()
         note(f"{run.name}: failed after {time.perf_counter() - started:.0f} s, see {log}")
         return f"{script} ended with an error; its last words are in {log.name}"
+    document = json.loads(part.read_text(encoding="utf-8")) | {"sources": sources()}
+    part.write_text(json.dumps(document, indent=2), encoding="utf-8")
     part.replace(folder / f"{run.name}.json")
     note(f"{run.name}: {time.perf_counter() - started:.0f} s")
     return None

@@ -34,8 +34,8 @@ EXACT = (
 )
 SHORT = (
     "The paper does not say how long its chains are. Here all samplers have the same work, counted in gradients of all "
-    "rows: from 1,000 (512 rows) to 2,000 a chain, 400 with 1,024 rows; in the Gaussian process with 512 rows "
-    "Hamiltonian Monte Carlo makes some 200 draws with it, and TT 15. Two tables for each cell, with 1,024 rows of the "
+    "rows: from 1,000 (512 rows) to 2,000 a chain, 400 with 1,024 rows, which are few draws where a draw of TT "
+    "takes many gradients. Two tables for each cell, with 1,024 rows of the "
     "Gaussian process, and where rows of the normal model are compared, one."
 )
 TIMES = "Effective draws are divided by CPU seconds of the draws that are kept, of all chains together."

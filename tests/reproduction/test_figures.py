@@ -16,6 +16,7 @@ if not BENCHMARKS.exists():
     pytest.skip("the benchmarks are not beside the tests", allow_module_level=True)
 sys.path.insert(0, str(BENCHMARKS))
 
+import make_figures  # noqa: E402
 from figure_documents import DOCUMENTS  # noqa: E402
 from figures import page, running  # noqa: E402
 from figures.catalogue import FIGURES, PAPERS, minutes, runs_of  # noqa: E402
@@ -203,6 +204,56 @@ def test_a_run_is_made_once_for_a_command(tmp_path, script):
     assert running.read(run, folder)["command"] == ["script.py", "--size", "3", "--quick", "--size", "1"]
     running.run_missing([run], folder, quick=True, n_jobs=1, fresh=True)
     assert script() == 3
+
+
+def test_results_of_other_sources_are_made_again(tmp_path, script, monkeypatch):
+    """A package or a script that was changed since may have other results."""
+    run, folder = Run("some", "script"), tmp_path / "json"
+    for sources in ("before", "before", "after"):
+        monkeypatch.setattr(running, "sources", lambda sources=sources: sources)
+        assert running.run_missing([run], folder, quick=False, n_jobs=1) == {}
+    assert script() == 2
+
+
+def test_sources_are_those_of_the_package_and_of_the_benchmarks(tmp_path, script):
+    running.sources.cache_clear()
+    before = running.sources()
+    (tmp_path / "script.py").write_text(SCRIPT + "\n")
+    running.sources.cache_clear()
+    assert running.sources() != before
+    running.sources.cache_clear()
+
+
+@pytest.mark.parametrize("left", ["", '{"command": ["scr'])
+def test_what_an_aborted_run_left_is_made_again(tmp_path, script, left):
+    run = Run("some", "script")
+    (tmp_path / "some.json").write_text(left)
+    assert running.read(run, tmp_path) is None
+    assert running.run_missing([run], tmp_path, quick=False, n_jobs=1) == {}
+    assert running.read(run, tmp_path)["results"] == [1]
+
+
+def test_make_figures_leaves_the_results_of_make_bench(tmp_path, monkeypatch, capsys):
+    """Some have the same names, and other commands."""
+    folders = []
+
+    def run_missing(runs, folder, *rest):
+        folders.append(folder)
+        return {run.name: "it was not run here" for run in runs}
+
+    monkeypatch.setattr(make_figures, "run_missing", run_missing)
+    monkeypatch.setattr("sys.argv", ["make_figures.py", "--only", "two_urn", "--output", str(tmp_path)])
+    assert make_figures.main() == 1
+    assert folders == [tmp_path / "figures" / "json"]
+    assert "> output/benchmarks/$$name.json" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_make_bench_runs_every_script():
+    """All but those that have targets of their own."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    listed = re.search(r"^BENCHMARKS := (.*)$", text, re.MULTILINE)[1].split()
+    scripts = {path.stem for path in BENCHMARKS.glob("*.py") if not path.name.startswith("_")}
+    assert sorted(listed) == sorted(scripts - {"demo", "make_figures"})
 
 
 def test_a_run_that_was_skipped_is_tried_again(tmp_path, script):
