@@ -4,6 +4,8 @@ from sklearn_subanneal.columns._base cimport LogQueue
 
 cdef void change_each(
     void** columns, Py_ssize_t n, Py_ssize_t row, Py_ssize_t k, double sign, LogQueue* logs) noexcept nogil
+cdef void score_each(
+    void** columns, Py_ssize_t n_columns, Py_ssize_t row, float* scores, float* part, Py_ssize_t n) noexcept nogil
 
 
 cdef class FusedColumns:
@@ -23,7 +25,7 @@ cdef class FusedColumns:
     # Of each independent real (stride): its prior, its statistics in one slot; a row's cells, coefficients in a slot.
     cdef double* doubles
     cdef float* floats
-    # Of each slot: the sum of the constants of these columns, their least power, and room for a product.
+    # Of each slot: the sum of the constants of these columns, their least power, and room for a product or a sum.
     cdef float* constant
     cdef float* least_power
     cdef float* product

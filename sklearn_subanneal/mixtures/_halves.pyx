@@ -8,6 +8,7 @@ import numpy as np
 from sklearn_subanneal._core._math cimport LANES, exp_double, log_double, log_gamma, softplus
 from sklearn_subanneal._core._random cimport integer_below, uniform
 from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
+from sklearn_subanneal.columns._fused_columns cimport score_each
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.mixtures._move_kernel cimport MoveKernel
 
@@ -109,14 +110,13 @@ cdef class Halves(MoveKernel):
         flush_logs(&self.logs)
 
     cdef double log_odds(self, Py_ssize_t row, Py_ssize_t side, double beta) noexcept nogil:
-        cdef float[LANES] scores
+        cdef float[LANES] scores, part
         cdef double sizes[2]
         cdef double ratio = 1.0, offset = self.mixture.prior.offset
         cdef Py_ssize_t j
         for j in range(LANES):
             scores[j] = 0.0
-        for j in range(self.mixture.n_columns):
-            (<ColumnStatistics> self.twin[j]).score(row, scores, LANES)
+        score_each(self.twin, self.mixture.n_columns, row, scores, part, LANES)
         sizes[0], sizes[1] = self.sizes[0], self.sizes[1]
         if side >= 0:
             sizes[side] -= 1.0

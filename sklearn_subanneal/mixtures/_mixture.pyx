@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_subanneal._core._math cimport log_double, log_float, padded
 from sklearn_subanneal.columns._base cimport LOGS_PER_CHANGE, ColumnStatistics, allocate_logs, flush_logs
-from sklearn_subanneal.columns._fused_columns cimport FusedColumns, change_each
+from sklearn_subanneal.columns._fused_columns cimport FusedColumns, change_each, score_each
 from sklearn_subanneal.mixtures._choice cimport choose
 from sklearn_subanneal.mixtures._row_partition cimport RowPartition
 from sklearn_subanneal.partitions._gibbs_type cimport PartitionPrior
@@ -217,8 +217,7 @@ cdef class Mixture(RowPartition):
             self.fused.score_plain(row, scores, n)
             self.fused.score_rest(row, scores, n)
             return
-        for j in range(self.n_columns):
-            (<ColumnStatistics> self.column[j]).score(row, scores, n)
+        score_each(self.column, self.n_columns, row, scores, &self.bounds[0], n)
 
     cdef void score_own(self, Py_ssize_t row, Py_ssize_t k) noexcept nogil:
         # Replace the score and the weight of the row's own cluster by those without the row.

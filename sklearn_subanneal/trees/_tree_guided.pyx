@@ -8,7 +8,7 @@ import numpy as np
 
 from sklearn_subanneal._core._math cimport LANES, log_double
 from sklearn_subanneal._core._random cimport integer_below, open_uniform, uniform
-from sklearn_subanneal.columns._base cimport ColumnStatistics
+from sklearn_subanneal.columns._fused_columns cimport score_each
 from sklearn_subanneal.mixtures._mixture cimport Mixture
 from sklearn_subanneal.trees._launch cimport Launch
 
@@ -209,14 +209,13 @@ cdef class TreeGuidedKernel(Launch):
 
     cdef int32_t standing_of_other_part(self, Py_ssize_t row, double beta) noexcept nogil:
         # Of the part without the row, as it would be if the split were made.
-        cdef float[LANES] scores
+        cdef float[LANES] scores, part
         cdef Py_ssize_t j, other = 1 - self.side_of(row)
         cdef double power = 0.0 if self.mixture.incomplete(row) else beta
         for j in range(LANES):
             scores[j] = 0.0
         if power > 0.0:
-            for j in range(self.mixture.n_columns):
-                (<ColumnStatistics> self.twin[j]).score(row, scores, LANES)
+            score_each(self.twin, self.mixture.n_columns, row, scores, part, LANES)
         return self.standing_of(log_double(self.sizes[other] + self.mixture.prior.offset), scores[other], power)
 
     cdef bint refused(self, double log_u, double log_bound) noexcept nogil:
