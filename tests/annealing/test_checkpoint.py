@@ -39,6 +39,7 @@ from sklearn_subanneal.annealing.saved_chain import SavedChain
 from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.estimators import _enough_chains
 from sklearn_subanneal.partitions import PitmanYor
+from sklearn_subanneal.trees import IncrementalHierarchy
 
 N_ROWS = 24
 X = with_gaps(np.hstack([blobs(N_ROWS), blobs(N_ROWS, gap=3.0, seed=1)[::-1]]))
@@ -113,6 +114,8 @@ WAYS = {
     "mixture, starts": (SubsampleAnnealedDPMM, {"schedule": STARTS}),
     "mixture, energy": (SubsampleAnnealedDPMM, {"schedule": EnergyAnneal(3)}),
     "mixture, full": (SubsampleAnnealedDPMM, {"covariance_type": "full"}),
+    "forest": (SubsampleAnnealedDPMM, {"moves": [IncrementalHierarchy(n_rebuilds=4)], "n_draws": 1}),
+    "forest, full": (SubsampleAnnealedDPMM, {"moves": ["incremental-hierarchy"], "covariance_type": "full"}),
 }
 
 
@@ -126,7 +129,7 @@ def test_chains_that_disagreed_are_not_judged_anew(tmp_path, monkeypatch):
     assert_same(again, make(n_chains=4).fit(X))
 
 
-QUICK_WAYS = ("block", "mixed", "starts", "mixture")
+QUICK_WAYS = ("block", "mixed", "starts", "mixture", "forest")
 
 
 @pytest.mark.parametrize(
