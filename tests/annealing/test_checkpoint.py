@@ -153,12 +153,12 @@ def test_interrupted_at_every_sweep(estimator, params, tmp_path):
 
 @pytest.mark.parametrize("schedule", WITH_WORK)
 def test_the_work_to_go_is_known(schedule, tmp_path):
-    whole = make(n_chains=1, schedule=schedule).fit(X)
+    whole = make(n_chains=1, max_sweeps=0, schedule=schedule).fit(X)
     spec = ChainSpec(n_rows=N_ROWS, schedule=schedule, n_draws=2, thin=3, max_sweeps=0)
     (n_sweeps,) = whole.n_sweeps_
     assert spec.n_sweeps() == n_sweeps
     for sweep in range(n_sweeps):
-        interrupt(tmp_path / str(sweep), 0, sweep, n_chains=1, schedule=schedule)
+        interrupt(tmp_path / str(sweep), 0, sweep, n_chains=1, max_sweeps=0, schedule=schedule)
         file = tmp_path / str(sweep) / "chain-0.checkpoint"
         to_go = replace(spec, previous=SavedChain.read(file).result).n_sweeps()
         assert to_go == n_sweeps - sweep - 1
