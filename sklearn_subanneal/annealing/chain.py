@@ -152,13 +152,13 @@ class AnnealedChain:
     def _plan_more(self, most: int) -> bool:
         """Plan the next sweeps of the burn-in, if the chain needs some."""
         n_more = FEWEST
+        # Before the first ones, too few sweeps of all rows may have been made to judge it.
         if self.n_burn_in:
             trace = np.array(self.trace, self.TRACE)
             if not may_rise(trace, self.n_rows):
                 return False
-            n_more = min(max(len(full_sweeps(trace, self.n_rows)) // 2, FEWEST), most - self.n_burn_in)
-        elif most < FEWEST:
-            return False
+            n_more = max(len(full_sweeps(trace, self.n_rows)) // 2, FEWEST)
+        n_more = min(n_more, most - self.n_burn_in)
         self.n_planned += n_more
         return n_more > 0
 

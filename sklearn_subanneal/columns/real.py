@@ -11,15 +11,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from sklearn_subanneal._core.rounding import geometric_grid
+from sklearn_subanneal.columns._base import ColumnStatistics
 from sklearn_subanneal.columns._cluster_parameters import NormalParameters
 from sklearn_subanneal.columns._normal import NormalData, NormalStatistics
-from sklearn_subanneal.columns.cell_ranges import limits_of_drawn
+from sklearn_subanneal.columns.cell_ranges import limits_of_drawn, standard_limits
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.few_levels import are_whole, few_levels
 from sklearn_subanneal.columns.intervals import Interval
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.t_boxes import t_interval_probabilities
 from sklearn_subanneal.columns.transforms import IDENTITY
+from sklearn_subanneal.columns.truncated_t import truncated_t
 from sklearn_subanneal.columns.units import check_reach, rounding_variance, standard_units
 
 # Near-deterministic columns want tiny variances, outliers huge ones: grids that are too narrow cost density.
@@ -98,6 +100,17 @@ class Real(ColumnModel):
         location, square, free = (a[0] for a in column.conditional_t(np.empty((1, 1)), n_clusters))
         low, high = self.standard_ends(intervals)[:, :, None]
         return t_interval_probabilities(location[:, 0], np.sqrt(square[:, 0]), free, low, high)
+
+    def draws_between(self, column: ColumnStatistics, slots: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """A cell from each of these slots given that it is within ``drawn_between``, (n, 1) in standard units."""
+        location, scale, free = self._t_in_slots(column, slots)
+        low, high = standard_limits(self.drawn_between, self.transform, self.center, self.scale)
+        return truncated_t(location, scale, free, low, high, generator.random(len(slots)))[:, None]
+
+    def _t_in_slots(self, column, slots):
+        """Locations, scales and degrees of freedom of the t distributions of a new cell in each of these slots."""
+        location, square, free = (a[0] for a in column.conditional_t(np.empty((1, 1)), int(slots.max()) + 1))
+        return location[slots, 0], np.sqrt(square[slots, 0]), free[slots]
 
     def report(self, parameters):
         # A variance in squares of huge units is infinite.

@@ -11,12 +11,13 @@ from sklearn_subanneal.columns._normal import NormalStatistics
 from sklearn_subanneal.columns._semicontinuous import SemicontinuousData, SemicontinuousStatistics
 from sklearn_subanneal.columns.atoms import find_atoms, single_atom
 from sklearn_subanneal.columns.categorical import ALPHA_GRID
-from sklearn_subanneal.columns.cell_ranges import limits_of_drawn
+from sklearn_subanneal.columns.cell_ranges import limits_of_drawn, standard_limits
 from sklearn_subanneal.columns.few_levels import are_whole, few_levels
 from sklearn_subanneal.columns.number_values import NumberValues
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
 from sklearn_subanneal.columns.skewed import Skewed, checked_transform, median_and_spread, points_between
+from sklearn_subanneal.columns.t_boxes import t_interval_probabilities
 from sklearn_subanneal.columns.transforms import IDENTITY
 from sklearn_subanneal.columns.type_choice import LEAST_EVIDENCE, LEAST_GAIN
 from sklearn_subanneal.columns.type_evidence import TypeEvidence
@@ -188,6 +189,19 @@ class Semicontinuous(Real):
         shares, rest = column.shares(n_clusters), self._rest(column, n_clusters)
         out = shares[:, 0] * super().interval_probabilities(rest, intervals, n_clusters)
         return out + np.array([own.contains(self.atoms) for own in intervals]) @ shares[:, 1:].T
+
+    def draws_between(self, column, slots, generator):
+        n_clusters = int(slots.max()) + 1
+        rest, shares = self._rest(column, n_clusters), column.shares(n_clusters)[slots]
+        low, high = standard_limits(self.drawn_between, self.transform, self.center, self.scale)
+        shares[:, 0] *= t_interval_probabilities(*self._t_in_slots(rest, slots), low, high)
+        shares[:, 1:] *= (self.atoms >= self.drawn_between[0]) & (self.atoms <= self.drawn_between[1])
+        ends = shares.cumsum(axis=1)
+        chosen = (ends <= generator.random((len(slots), 1)) * ends[:, -1:]).sum(axis=1)
+        # Where a single value is left, and is none of the atoms, all shares are 0.
+        atom = np.where(chosen < shares.shape[1], chosen, 0) - 1
+        drawn = super().draws_between(rest, slots, generator)
+        return np.where(atom[:, None] < 0, drawn, self.places[atom][:, None])
 
     def _rest(self, column, n_clusters):
         """The statistics of the rest alone."""

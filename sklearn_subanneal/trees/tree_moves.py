@@ -141,7 +141,7 @@ class IncrementalHierarchy(Move):
     """Incremental Bayesian hierarchical clustering: rows are inserted into a forest whose trees are the clusters.
 
     No sampler but a point estimate, one for each chain; it cannot be combined with other moves. Hyperparameters are
-    learned from forests over some of the rows.
+    learned from forests over 1,000 rows, or in a smaller table from the first forest over all of them.
 
     Parameters
     ----------

@@ -201,7 +201,8 @@ class ColumnPacing(BaseEstimator):
     ----------
     rest_above : int or None, default=2000
         Columns rest while the subsample has more rows than this and grows. They move again once all rows are assigned,
-        a random part of them after each cycle, so that this costs no more than at this size. None: they never rest.
+        a random part of them after each cycle, so that this costs no more than at this size. At least 1; None: they
+        never rest.
     patience : int or None, default=8
         After a move has moved no column this many times in a row, it is made in every second cycle only, after as many
         more in every fourth, down to every sixteenth; when a column moves, in every one again. While draws are made,
@@ -224,9 +225,10 @@ class ColumnPacing(BaseEstimator):
 
     def check(self) -> None:
         """Raise ValueError if a parameter is invalid."""
-        for name, least, wanted in (("rest_above", 0, "a number of rows"), ("patience", 1, "an integer of at least 1")):
+        # With 0 rows, columns would rest for ever.
+        for name, wanted in (("rest_above", "a number of rows, at least 1,"), ("patience", "an integer of at least 1")):
             value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < least):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
                 raise ValueError(f"{name} of ColumnPacing must be {wanted} or None, got {value!r}")
         share = self.from_share
         if isinstance(share, bool) or not isinstance(share, Real) or not 0.0 <= share <= 1.0:

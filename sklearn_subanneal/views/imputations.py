@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from sklearn_subanneal.columns._limited_cells import redrawn_between
 from sklearn_subanneal.columns._mvnormal import GaussianData, GaussianStatistics
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.mixtures.limited_rows import within_limits
-from sklearn_subanneal.mixtures.missing_cells import drawn_in_turn, drawn_within
+from sklearn_subanneal.mixtures.missing_cells import draw_within, drawn_in_turn, ranges_of, rows_beyond
 from sklearn_subanneal.mixtures.parts import parts_of
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.seen_rows import SeenRows
+
+# Gibbs sweeps over the cells of clusters that were beyond the range of the training cells, after these were drawn anew.
+N_SWEEPS = 5
 
 
 def imputed_table(
@@ -59,23 +62,17 @@ def imputed_table(
                     filled[models[m].sources[0]][gap] = typed
             else:
                 (m,), (gap,) = part.members, gaps
-                own = slots[gap], models[m], part.statistics, len(view.sizes)
-                filled[models[m].sources[0]][gap] = _limited_column(*own, generator)
+                drawn = drawn_in_turn(models[m], part.statistics, len(view.sizes), slots[gap], generator)
+                filled[models[m].sources[0]][gap] = drawn
     return filled
 
 
-def _limited_column(slots, model, statistics, n_clusters, generator) -> np.ndarray:
-    """Cells of a column given the clusters, within ``drawn_between`` of its model."""
-
-    def draw(rows, cells=None):
-        return [drawn_in_turn(model, statistics, n_clusters, slots[rows], generator)]
-
-    limits = None if model.drawn_between is None else model.drawn_between[:, 0]
-    return within_limits([limits], draw(slice(None)), np.ones((len(slots), 1), bool), draw)[0]
-
-
 def _redrawn(part, models, cells, completed, slots, generator) -> np.ndarray:
-    """The completed rows of a block after a Gibbs sweep over the missing cells, given the clusters."""
+    """The completed rows of a block after a Gibbs sweep over the missing cells, given the clusters.
+
+    Those that stay beyond the range of the training cells, however often they are drawn, are drawn given that they are
+    within it.
+    """
     asked = np.isnan(cells)
     statistics = GaussianStatistics(GaussianData(cells), part.statistics.parameters)
     statistics.set_state(part.statistics.get_state(int(slots.max()) + 1))
@@ -84,6 +81,15 @@ def _redrawn(part, models, cells, completed, slots, generator) -> np.ndarray:
     def sweep(rows):
         return statistics.redrawn(values[rows], rows.astype(np.int32), slots[rows], generator)[rows]
 
-    rows = np.flatnonzero(asked.any(axis=1))
+    rows, ranges = np.flatnonzero(asked.any(axis=1)), ranges_of(models)
     values[rows] = sweep(rows)
-    return drawn_within(values, asked, models, sweep)
+    beyond = rows_beyond(values, asked, ranges)
+    left = draw_within(values, asked, ranges, sweep)
+    if left.size:
+        # A cluster is where its cells are, and would keep each of them there: those that began beyond the range are
+        # taken out of it together. One by one, they would come to lie side by side at the end of the range.
+        lost = beyond[np.isin(slots[beyond], slots[left])]
+        for together in (True, *[False] * N_SWEEPS):
+            own = values[lost], lost.astype(np.int32), slots[lost]
+            values[lost] = redrawn_between(statistics, *own, ranges, together, generator)
+    return values

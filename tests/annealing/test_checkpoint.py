@@ -39,6 +39,7 @@ from sklearn_subanneal.annealing.saved_chain import SavedChain
 from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.estimators import _enough_chains
 from sklearn_subanneal.partitions import PitmanYor
+from sklearn_subanneal.trees import IncrementalHierarchy
 
 N_ROWS = 24
 X = with_gaps(np.hstack([blobs(N_ROWS), blobs(N_ROWS, gap=3.0, seed=1)[::-1]]))
@@ -113,6 +114,8 @@ WAYS = {
     "mixture, starts": (SubsampleAnnealedDPMM, {"schedule": STARTS}),
     "mixture, energy": (SubsampleAnnealedDPMM, {"schedule": EnergyAnneal(3)}),
     "mixture, full": (SubsampleAnnealedDPMM, {"covariance_type": "full"}),
+    "forest": (SubsampleAnnealedDPMM, {"moves": [IncrementalHierarchy(n_rebuilds=4)], "n_draws": 1}),
+    "forest, full": (SubsampleAnnealedDPMM, {"moves": ["incremental-hierarchy"], "covariance_type": "full"}),
 }
 
 
@@ -126,7 +129,7 @@ def test_chains_that_disagreed_are_not_judged_anew(tmp_path, monkeypatch):
     assert_same(again, make(n_chains=4).fit(X))
 
 
-QUICK_WAYS = ("block", "mixed", "starts", "mixture")
+QUICK_WAYS = ("block", "mixed", "starts", "mixture", "forest")
 
 
 @pytest.mark.parametrize(
@@ -150,12 +153,12 @@ def test_interrupted_at_every_sweep(estimator, params, tmp_path):
 
 @pytest.mark.parametrize("schedule", WITH_WORK)
 def test_the_work_to_go_is_known(schedule, tmp_path):
-    whole = make(n_chains=1, schedule=schedule).fit(X)
+    whole = make(n_chains=1, max_sweeps=0, schedule=schedule).fit(X)
     spec = ChainSpec(n_rows=N_ROWS, schedule=schedule, n_draws=2, thin=3, max_sweeps=0)
     (n_sweeps,) = whole.n_sweeps_
     assert spec.n_sweeps() == n_sweeps
     for sweep in range(n_sweeps):
-        interrupt(tmp_path / str(sweep), 0, sweep, n_chains=1, schedule=schedule)
+        interrupt(tmp_path / str(sweep), 0, sweep, n_chains=1, max_sweeps=0, schedule=schedule)
         file = tmp_path / str(sweep) / "chain-0.checkpoint"
         to_go = replace(spec, previous=SavedChain.read(file).result).n_sweeps()
         assert to_go == n_sweeps - sweep - 1

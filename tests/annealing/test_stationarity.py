@@ -153,7 +153,7 @@ def run(chain, n_draws=10, thin=1, max_sweeps=60, time_limit=None, context=None,
 N_SCHEDULE = len(run(Scripted(level), n_draws=1, max_sweeps=0).trace) - 1
 
 
-@pytest.mark.parametrize(("max_sweeps", "n_burn_in"), [(0, 0), (9, 0), (10, 10), (60, 10)])
+@pytest.mark.parametrize(("max_sweeps", "n_burn_in"), [(0, 0), (1, 1), (9, 9), (10, 10), (60, 10)])
 def test_a_chain_that_does_not_rise_makes_ten_sweeps_and_its_draws(max_sweeps, n_burn_in):
     result = run(Scripted(level), max_sweeps=max_sweeps)
     assert result.draws == [N_SCHEDULE + n_burn_in + i for i in range(1, 11)] and result.state.n_burn_in == n_burn_in
@@ -168,7 +168,7 @@ def test_a_chain_that_rises_goes_on_and_then_makes_its_draws(thin):
     assert len(result.trace) == result.draws[-1] and [int(own[0]) for own in result.labels] == result.draws
 
 
-@pytest.mark.parametrize(("max_sweeps", "n_burn_in"), [(0, 0), (9, 0), (10, 10), (19, 19), (35, 35)])
+@pytest.mark.parametrize(("max_sweeps", "n_burn_in"), [(0, 0), (1, 1), (9, 9), (10, 10), (19, 19), (35, 35)])
 @pytest.mark.parametrize("schedule", [SCHEDULE, SequentialGibbs(passes=1)])
 def test_there_is_a_limit_of_the_sweeps(schedule, max_sweeps, n_burn_in):
     result = run(Scripted(rising), schedule=schedule, max_sweeps=max_sweeps)

@@ -79,7 +79,7 @@ def test_grid_search_over_schedules_and_kernels():
 
 def test_grid_search_within_parameter_objects():
     model = short(column_pacing=ColumnPacing(), subsampling=StratifiedSubsampling(column=0))
-    grid = {"schedule__passes": [2, 8], "column_pacing__rest_above": [0, 2000]}
+    grid = {"schedule__passes": [2, 8], "column_pacing__rest_above": [1, 2000]}
     search = GridSearchCV(model, grid | {"subsampling__balance": [0.5]}, cv=2).fit(X)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert len(set(search.cv_results_["mean_test_score"])) == 4

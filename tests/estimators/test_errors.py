@@ -362,6 +362,7 @@ VIEWS = [(params, message) for params, message in PARAMETERS if not {"partition"
     ({"column_pacing": "often"}, "'column_pacing' parameter .* implementing 'interval'.* Got 'often'"),
     ({"column_pacing": ColumnPacing}, r"column_pacing must be an object, got the class .* write ColumnPacing\(\)"),
     ({"column_pacing": ColumnPacing(rest_above=-1)}, "rest_above of ColumnPacing must be .* got -1"),
+    ({"column_pacing": ColumnPacing(rest_above=0)}, "rest_above of ColumnPacing must be .* at least 1, or None, got 0"),
     ({"column_pacing": ColumnPacing(rest_above="none")}, "rest_above of ColumnPacing must be .* got 'none'"),
     (
         {"column_pacing": ColumnPacing(from_share=1.5)},

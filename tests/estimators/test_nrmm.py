@@ -20,6 +20,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from support.clocks import tick_at_each_look
 from support.moves import EXACT_MOVES, FOREST, PAPER
 from support.tables import blobs, with_gaps
 from support.tiers import quick_only
@@ -477,6 +478,16 @@ def test_forests_of_small_tables_are_built_several_times():
     assert IncrementalHierarchy(n_rebuilds=3).rebuilds_of(20_000) == 3
     model = short(moves=["incremental-hierarchy"], n_chains=1, learn_hyperparameters=False).fit(blobs(60, 2))
     assert (model.trace_["n_assigned"] == 60).sum() == 17
+
+
+def test_forests_are_built_anew_while_there_is_time(monkeypatch):
+    tick_at_each_look(monkeypatch, 0.01)
+    model = short(moves=["incremental-hierarchy"], n_chains=1, time_limit=0.2).fit(blobs(60, 2))
+    last, end = model.trace_["seconds"][-2:]
+    assert end <= 0.2 < 2 * end - last and forest_chain.ROUNDS + 1 < len(model.trace_) < forest_chain.ROUNDS + 17
+    # Without time for it, there is one.
+    model = short(moves=["incremental-hierarchy"], n_chains=1, time_limit=0.01).fit(blobs(60, 2))
+    assert len(model.trace_) == forest_chain.ROUNDS + 1
 
 
 def test_batches_build_no_forest_anew():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import stats
 from support.view_draws import make_draw
 
 from sklearn_subanneal.columns.binding import bind_columns
@@ -70,6 +73,68 @@ def test_reals_of_one_cluster_share_what_is_not_known_of_its_mean():
     # The cluster is empty, so that its mean has the variance sigma2 / kappa.
     correlation = np.corrcoef(np.array(pairs).T)[0, 1]
     assert correlation == pytest.approx(1.0 / 1.5, abs=4.0 * (1.0 - 1.0 / 2.25) / np.sqrt(2000))
+
+
+def within(model, low, high):
+    return replace(model, drawn_between=np.array([[low], [high]]))
+
+
+@pytest.mark.parametrize("kind", ["real", "skewed", "semicontinuous"])
+def test_cells_beyond_the_limits_have_no_part_in_their_clusters(kind):
+    """A cluster without cells whose first draws are beyond them would stay there, and end as one value at the limit."""
+    model, cells = model_of(kind, **({"atoms": [0.0]} if kind == "semicontinuous" else {}))
+    low, high = 0.15, 0.6
+    labels = np.repeat([2, 0], [8, 4]).astype(np.int32)
+    for seed in range(20):
+        statistics = model.statistics(model.data([cells]))
+        statistics.rebuild(LABELS)
+        drawn = drawn_in_turn(within(model, low, high), statistics, 3, labels, np.random.default_rng(seed))
+        assert len(set(drawn)) == len(drawn) and ((drawn > low) & (drawn < high)).all()
+        complete = model.statistics(model.data([np.append(cells, drawn)]))
+        complete.rebuild(np.append(LABELS, labels))
+        for name, expected in complete.get_state(3).items():
+            if name != "parameters":
+                np.testing.assert_allclose(statistics.get_state(3)[name], expected, rtol=1e-5, atol=1e-5, err_msg=name)
+
+
+def test_limited_cells_of_one_cluster_have_the_probabilities_of_an_urn():
+    model, cells = model_of("real", mu=0.0, kappa=0.5, sigma2=1.0, nu=20.0)
+    rng, n, shares = np.random.default_rng(4), 500, []
+    for _ in range(n):
+        statistics = model.statistics(model.data([cells]))
+        statistics.rebuild(LABELS)
+        x, y = drawn_in_turn(within(model, 0.5, 3.0), statistics, 3, np.array([2, 2], np.int32), rng)
+        # Of a normal with mean 0, or given x, whose precision is kappa; and variance sigma2.
+        own = []
+        for value, mean, kappa, free, spread in (
+            (x, 0.0, 0.5, 20.0, 20.0),
+            (y, x / 1.5, 1.5, 21.0, 20.0 + x * x / 3.0),
+        ):
+            law = stats.t(free, mean, np.sqrt(spread * (1.0 + 1.0 / kappa) / free))
+            own.append((law.cdf(value) - law.cdf(0.5)) / (law.cdf(3.0) - law.cdf(0.5)))
+        shares.append(own)
+    for own in np.transpose(shares):
+        assert stats.kstest(own, "uniform").pvalue > 1e-3
+
+
+def test_limits_leave_atoms_and_the_rest_as_probable_as_they_are_between_them():
+    model, cells = model_of("semicontinuous", atoms=[0.0, 5.0])
+    statistics = model.statistics(model.data([cells]))
+    statistics.rebuild(LABELS)
+    n, limited = 20_000, within(model, -0.5, 1.0)
+    drawn = limited.typed(limited.draws_between(statistics, np.full(n, 2, np.int32), np.random.default_rng(5)))[0]
+    free = model.typed(
+        statistics.draws(np.full(5 * n, 2, np.int32), np.full((5 * n, 1), np.nan), np.random.default_rng(6))
+    )[0]
+    free = free[(free >= -0.5) & (free <= 1.0)]
+    assert ((drawn >= -0.5) & (drawn <= 1.0)).all()
+    share = np.mean(free == 0.0)
+    assert 0.1 < share < 0.9 and np.mean(drawn == 0.0) == pytest.approx(share, abs=4.0 * np.sqrt(0.5 / n))
+    assert stats.ks_2samp(drawn[drawn != 0.0], free[free != 0.0]).pvalue > 1e-3
+    # A column with one value, which is none of its atoms.
+    only = within(model, 7.0, 7.0)
+    found = only.typed(only.draws_between(statistics, np.zeros(3, np.int32), np.random.default_rng(7)))[0]
+    np.testing.assert_allclose(found, 7.0)
 
 
 def table():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from scipy import stats
 from sklearn_subanneal import CrossCat
 from sklearn_subanneal.diagnostics import effective_sample_size
 from sklearn_subanneal.mixtures.distinct_rows import DistinctRows
-from sklearn_subanneal.mixtures.missing_cells import drawn_within
+from sklearn_subanneal.mixtures.missing_cells import draw_within
 from sklearn_subanneal.partitions import CRP
 from sklearn_subanneal.views.seen_rows import SeenRows
 from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
@@ -181,30 +180,84 @@ def test_new_rows_are_within_the_range_too(fitted):
 
 def test_cells_beyond_the_range_are_drawn_again():
     rng, n = np.random.default_rng(0), 20_000
-    models, asked = [SimpleNamespace(low=-1.0, high=2.0)] * 2, np.tile([True, False], (n, 1))
+    limits, asked = np.array([[-1.0, -1.0], [2.0, 2.0]]), np.tile([True, False], (n, 1))
     values = rng.standard_t(3, size=(n, 2))
     others = values[:, 1].copy()
-    found = drawn_within(
-        values, asked, models, lambda rows: np.column_stack([rng.standard_t(3, len(rows)), others[rows]])
+    left = draw_within(
+        values, asked, limits, lambda rows: np.column_stack([rng.standard_t(3, len(rows)), others[rows]])
     )
+    assert not left.size
     inside = stats.t(3).cdf([-1.0, 2.0])
     law = stats.uniform(inside[0], np.diff(inside)[0])
-    assert stats.kstest(stats.t(3).cdf(found[:, 0]), law.cdf).pvalue > 1e-3
-    np.testing.assert_array_equal(found[:, 1], others)
+    assert stats.kstest(stats.t(3).cdf(values[:, 0]), law.cdf).pvalue > 1e-3
+    np.testing.assert_array_equal(values[:, 1], others)
 
 
-def test_a_cell_that_is_never_within_its_range_takes_the_end():
-    models = [SimpleNamespace(low=-1.0, high=1.0), SimpleNamespace(low=0.0, high=2.0)]
-    values, asked = np.array([[5.0, 9.0], [0.5, -3.0]]), np.array([[True, False], [False, True]])
-    tries = []
+def test_rows_that_are_never_within_the_range_are_left_over():
+    limits, tries = np.array([[-1.0, 0.0], [1.0, 2.0]]), []
+    start, asked = (
+        np.array([[5.0, 9.0], [0.5, -3.0], [0.5, 1.0]]),
+        np.array([[True, False], [False, True], [True, True]]),
+    )
 
     def again(rows):
-        tries.append(rows)
-        return values[rows]
+        tries.append(rows.tolist())
+        return start[rows]
 
-    found = drawn_within(values.copy(), asked, models, again)
-    np.testing.assert_array_equal(found, [[1.0, 9.0], [0.5, 0.0]])
-    assert len(tries) == 20
+    values = start.copy()
+    np.testing.assert_array_equal(draw_within(values, asked, limits, again), [0, 1])
+    np.testing.assert_array_equal(values, start)
+    assert tries == [[0, 1]] * 20
+
+
+@pytest.fixture(scope="module", params=["full", "diag"])
+def with_empty_clusters(request):
+    """Six narrow clusters, of which all but two have not one cell of the last column."""
+    rng, n = np.random.default_rng(0), 150
+    groups = np.arange(n) % 6
+    X = np.array([[0, 9], [9, 0], [-9, 0], [0, -9], [9, 9], [-9, -9]])[groups] + 0.3 * rng.normal(size=(n, 2))
+    X = np.column_stack([X, np.where(groups == 0, -2.0, 2.0) + 0.1 * rng.normal(size=n)])
+    X[groups > 1, 2] = np.nan
+    settings = {"n_chains": 1, "n_draws": 25, "effort": 0.2, "column_start": "together", "random_state": 0}
+    model = CrossCat(covariance_type=request.param, feature_types=["real"] * 3, **settings).fit(X)
+    return model, X, groups
+
+
+def test_clusters_without_cells_are_not_put_at_the_end_of_the_range(with_empty_clusters):
+    model, X, groups = with_empty_clusters
+    low, high = np.nanmin(X[:, 2]), np.nanmax(X[:, 2])
+    if model.covariance_type == "diag":
+        low, high = 2.0 * low - high, 2.0 * high - low
+    tables = np.array([table[:, 2] for table in model.sample_imputations(X, 60, random_state=1)])
+    drawn = np.array([tables[:, groups == k] for k in range(2, 6)])
+    assert ((drawn > low + 1e-9) & (drawn < high - 1e-9)).all()
+    assert len(np.unique(drawn)) == drawn.size
+    assert (drawn.std(axis=2) > 0.01).all()
+    # They are anywhere in the range, and not side by side where it ends.
+    means = (drawn.mean(axis=2) - low) / (high - low)
+    assert np.mean((means < 0.1) | (means > 0.9)) < 0.35
+
+
+def test_new_rows_of_clusters_without_cells_are_not_at_the_end_of_the_range(with_empty_clusters):
+    model, X, groups = with_empty_clusters
+    low, high = np.nanmin(X[:, 2]), np.nanmax(X[:, 2])
+    if model.covariance_type == "diag":
+        low, high = 2.0 * low - high, 2.0 * high - low
+    rows = X[groups > 1] + [1e-3, 0.0, 0.0]
+    drawn = np.array([table[:, 2] for table in model.sample_imputations(rows, 20, random_state=1)])
+    shares = (drawn - low) / (high - low)
+    assert (np.minimum(shares, 1.0 - shares) > 1e-9).all()
+    assert np.mean((shares < 0.02) | (shares > 0.98)) < 0.2
+
+
+def test_new_rows_far_from_all_training_rows_are_not_at_the_end_of_the_range():
+    x = np.random.default_rng(3).normal(size=60)
+    X = np.column_stack([x, 2.0 * x + 0.1 * np.random.default_rng(4).normal(size=60)])
+    settings = {"n_chains": 1, "n_draws": 3, "effort": 0.2, "column_start": "together", "random_state": 0}
+    # A row that is not one of the cluster's is improbable, and its other cell is predicted to be 10.
+    model = CrossCat(CRP(1e-30), covariance_type="full", learn_hyperparameters=False, **settings).fit(X)
+    drawn = model.sample_imputations(np.tile([5.0, np.nan], (100, 1)), 1, random_state=1)[0][:, 1]
+    assert len(np.unique(drawn)) == 100 and X[:, 1].min() < drawn.min() < drawn.max() < X[:, 1].max() - 1e-9
 
 
 @pytest.mark.slow
