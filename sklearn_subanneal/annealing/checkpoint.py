@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -151,6 +151,11 @@ class Checkpoint:
             self._written.clear()
             lock.release()
 
+    def saved_chains(self) -> Iterator[SavedChain]:
+        """The chains in the folder, of whatever fit."""
+        for file in sorted(self._folder.glob("chain-*.checkpoint")):
+            yield SavedChain.read(file)
+
     def load(self, identity: dict[str, str]) -> dict[int, SavedChain]:
         """The chains in the folder, by their numbers.
 
@@ -169,8 +174,7 @@ class Checkpoint:
             If a file is damaged or of another fit.
         """
         chains = {}
-        for file in sorted(self._folder.glob("chain-*.checkpoint")):
-            chain = SavedChain.read(file)
+        for chain in self.saved_chains():
             names = {**identity, **chain.identity}
             if changed := [name for name in names if identity.get(name) != chain.identity.get(name)]:
                 raise ValueError(

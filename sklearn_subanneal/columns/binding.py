@@ -92,7 +92,8 @@ def bind_columns(
         if j not in block:
             chosen = {**given.get(kind, {}), **given.get(name, {})}
             bind, n = KINDS[kind].bind, n_categories[j]
-            models.append(bind(name, (j,), arrays[j], chosen, n_categories=n, learn=learn, grids=grids))
+            model = bind(name, (j,), arrays[j], chosen, n_categories=n, learn=learn, grids=grids)
+            models.append(model.with_wide_clusters(chosen) if isinstance(model, Real) and not in_views else model)
         elif in_views:
             models.append(joint[block.index(j)])
     if block and not in_views:

@@ -7,6 +7,7 @@ equivariant. Hyperparameters are given and reported in the units of the data.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,12 +29,11 @@ from sklearn_subanneal.columns.units import check_reach, rounding_variance, stan
 KAPPA_GRID = geometric_grid(1e-4, 10.0, 20)
 SIGMA2_GRID = geometric_grid(1e-6, 4.0, 20)
 NU_GRID = geometric_grid(0.3, 100.0, 20)
-# Variance within a cluster before anything is learned, as a share of the variance of the table. With less, the first
-# rows of a table are all clusters of one row if most of its columns are the same in all clusters, or if it has many
-# columns; hyperparameters that suit such clusters keep them.
-START_SHARE = 0.5
-# The same of a block of one column, and of angles: too many small clusters are merged sooner than too few are split.
-NARROW = 0.05
+# Variance within a cluster before anything is learned, as a share of the variance of the table: in few columns, and in
+# views, which columns leave that do not suit their clusters, too many small clusters are merged sooner than too few are
+# split. Where all columns share the clusters, the first rows would all stay alone if most columns are the same in all
+# clusters, or if there are many columns: hyperparameters that suit such clusters keep them.
+NARROW, WIDE = 0.05, 0.5
 # In standard deviations of the prior: squares must not overflow in float32.
 MOST_DISTANCE = 1e15
 
@@ -63,6 +63,12 @@ class Real(ColumnModel):
         start, axes = normal_prior(name, (values - center[0]) / scale[0], center[0], scale[0], given, learn, grids)
         found = {"levels": (few_levels(cells),), "whole": (are_whole(cells),), "drawn_between": limits_of_drawn(cells)}
         return cls(name, sources, start, axes, center, scale, transform=transform, **found)
+
+    def with_wide_clusters(self, given: dict) -> Real:
+        """The same model, to start with wide clusters, unless ``given``, what the user gives, says how wide."""
+        if "sigma2" in given or not self.grids:
+            return self
+        return replace(self, parameters={**self.parameters, "sigma2": max(self.parameters["sigma2"], WIDE)})
 
     def data(self, arrays):
         return NormalData(self.values(arrays)[:, 0].astype(np.float32))
@@ -132,7 +138,7 @@ def normal_prior(
     See :meth:`ColumnModel.bind` for the other arguments; ``given`` is in the units from which ``center`` and ``scale``
     lead to those of ``z``.
     """
-    start = {"mu": 0.0, "kappa": 0.1, "sigma2": START_SHARE, "nu": 5.0}
+    start = {"mu": 0.0, "kappa": 0.1, "sigma2": NARROW, "nu": 5.0}
     if not learn or grids == "fixed":
         given = {"mu": 0.0, "kappa": 0.1, "sigma2": 1.0, "nu": 2.0} | given
     start |= {key: float(value) for key, value in given.items()}

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_subanneal import partitions
 from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains
-from sklearn_subanneal.annealing.saved_fit import digest
+from sklearn_subanneal.annealing.saved_fit import digest, saved_digest
 from sklearn_subanneal.annealing.schedules import resolve_schedule
 from sklearn_subanneal.annealing.spec import run_spec
 from sklearn_subanneal.columns.atom_split import split_atoms
@@ -64,6 +64,9 @@ class CovarianceChoice:
         given = self.covariance_type
         if given == AUTO and self.warm_start and self._fitted_identity is not None:
             given = self.covariance_type_
+        if given == AUTO and self.time_limit is not None:
+            # A trial within a time limit may end otherwise each time: what was interrupted goes on as it began.
+            given = {digest(name): name for name in NAMED}.get(saved_digest(self, "covariance_type"), AUTO)
         tables = {"diag": (table, arrays)}
         if given == "full" or (given == AUTO and self._may_be_full(table, n_rows)):
             tables["full"] = split_atoms(*revised_types(table, arrays), self.feature_params or {})

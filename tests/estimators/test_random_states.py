@@ -112,9 +112,14 @@ def fitted():
     words = np.random.default_rng(1).poisson(2.0, (40, 6))
     return {
         "crosscat": CrossCat(column_start="together", n_chains=1, n_draws=2, random_state=0).fit(X),
-        "mixture": SubsampleAnnealedDPMM(CRP(20.0), covariance_type="diag", n_chains=1, n_draws=2, random_state=4).fit(
-            X
-        ),
+        "mixture": SubsampleAnnealedDPMM(
+            CRP(20.0),
+            covariance_type="diag",
+            feature_params={"real": {"sigma2": 0.05}},
+            n_chains=1,
+            n_draws=2,
+            random_state=4,
+        ).fit(X),
         "topics": VariationalTemperingLDA(2, max_iter=2, random_state=0).fit(words),
         "regression": TemperedGaussianProcessRegressor(n_chains=1, n_draws=5, n_warmup=2).fit(X[:, :2], X[:, 2]),
         "gaps": np.where(X > 2.0, np.nan, X),

@@ -52,7 +52,7 @@ class Fitted(PredictiveQueries, NoveltyQueries, KeptEnsemble, BaseEstimator):
         rng = np.random.default_rng(7)
         self._table, self.arrays = read_table(self, X, feature_types, types=KINDS)
         n_categories = [0 if c.categories is None else len(c.categories) for c in self._table.columns]
-        self._models = bind_columns(self._table.names, self._table.kinds, n_categories, self.arrays)
+        self._models = bind_columns(self._table.names, self._table.kinds, n_categories, self.arrays, in_views=True)
         self.states, self._draws = [], []
         for columns, rows, concentration, discount in states:
             labels = [np.array([int(c) for c in r]) for r in rows]

@@ -35,7 +35,7 @@ class Fitted(StructureQueries, BaseEstimator):
         self._table, arrays = read_table(self, X, TYPES, types=KINDS)
         columns = self._table.columns
         n_categories = [0 if column.categories is None else len(column.categories) for column in columns]
-        self._models = bind_columns(self._table.names, self._table.kinds, n_categories, arrays)
+        self._models = bind_columns(self._table.names, self._table.kinds, n_categories, arrays, in_views=True)
         draws = [make_draw(self._models, arrays, *state) for state in states]
         self._draws = [draws[:2], draws[2:]] if len(draws) > 2 else [draws]
         labels = [state[1] for state in states]
