@@ -24,7 +24,7 @@ def digest(value: Any) -> str:
 
 
 def saved_digest(estimator: BaseEstimator, name: str) -> str | None:
-    """The digest of a parameter in the fit whose chains are in the folders of the checkpoints; None if there are none."""
+    """The digest of a parameter in the fit whose chains are in the folders of the checkpoints; None without any."""
     checkpoints = (callback for callback in callbacks_of(estimator) if isinstance(callback, Checkpoint))
     chains = (chain for checkpoint in checkpoints for chain in checkpoint.saved_chains())
     return next((chain.identity.get(name) for chain in chains), None)
