@@ -6,6 +6,7 @@ import errno
 import os
 import pickle
 import re
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -38,6 +39,7 @@ from sklearn_subanneal.annealing import (
 from sklearn_subanneal.annealing.saved_chain import SavedChain
 from sklearn_subanneal.annealing.spec import ChainSpec
 from sklearn_subanneal.estimators import _enough_chains
+from sklearn_subanneal.estimators._covariance_choice import CovarianceChoice
 from sklearn_subanneal.partitions import PitmanYor
 from sklearn_subanneal.trees import IncrementalHierarchy
 
@@ -268,6 +270,23 @@ def test_without_a_seed_the_chains_go_on(tmp_path):
 
 
 # --- Time -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_covariance_type_that_was_chosen_within_a_time_limit_stays(tmp_path, monkeypatch):
+    """A trial within a limit may end otherwise, and chains of another model would not be taken up."""
+    chosen = iter(["diag", "full"])
+    monkeypatch.setattr(CovarianceChoice, "_choose_covariance", lambda *given: next(chosen))
+    timed = {"estimator": SubsampleAnnealedDPMM, "n_chains": 1, "time_limit": 20.0, "max_sweeps": 0, "table": blobs(60)}
+    with pytest.raises(Killed):
+        resumed(tmp_path, Killer(0, 3), **timed)
+    taken_up = None
+    with suppress(ValueError):
+        taken_up = resumed(tmp_path, **timed).covariance_type_
+    assert taken_up == "diag"
+    # Without chains on disk there is a trial.
+    assert (
+        make(**{key: value for key, value in timed.items() if key != "table"}).fit(blobs(60)).covariance_type_ == "full"
+    )
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
