@@ -274,9 +274,10 @@ def test_without_a_seed_the_chains_go_on(tmp_path):
 
 def test_a_covariance_type_that_was_chosen_within_a_time_limit_stays(tmp_path, monkeypatch):
     """A trial within a limit may end otherwise, and chains of another model would not be taken up."""
+    tick_at_each_look(monkeypatch, 2.5e-3)
     chosen = iter(["diag", "full"])
     monkeypatch.setattr(CovarianceChoice, "_choose_covariance", lambda *given: next(chosen))
-    timed = {"estimator": SubsampleAnnealedDPMM, "n_chains": 1, "time_limit": 20.0, "max_sweeps": 0, "table": blobs(60)}
+    timed = {"estimator": SubsampleAnnealedDPMM, "n_chains": 1, "time_limit": 0.5, "max_sweeps": 0, "table": blobs(60)}
     with pytest.raises(Killed):
         resumed(tmp_path, Killer(0, 3), **timed)
     taken_up = None
