@@ -37,7 +37,10 @@ digest = hashlib.sha256()
 for covariance_type in ("diag", "full"):
     arrays = [*reals, codes, flags, counts]
     kinds = ["real", "real", "categorical", "boolean", "count"]
-    models = bind_columns(list("abcde"), kinds, [0, 0, 5, 2, 0], arrays, covariance_type=covariance_type)
+    # Narrow clusters at the start, of which few steps leave some.
+    narrow = {"a": {"sigma2": 0.65}, "b": {"sigma2": 0.05}} if covariance_type == "diag" else None
+    given = {"covariance_type": covariance_type, "feature_params": narrow}
+    models = bind_columns(list("abcde"), kinds, [0, 0, 5, 2, 0], arrays, **given)
     columns = [model.statistics(model.data(arrays)) for model in models]
     mixture = Mixture(columns, PitmanYor().bind(), n_rows)
     window = Window([0, n_rows], [1.0], False)
