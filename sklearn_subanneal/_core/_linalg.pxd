@@ -1,7 +1,7 @@
 """Linear algebra of small dense row-major matrices without the GIL, for sizes at which LAPACK calls do not pay."""
 from libc.math cimport sqrt
 
-from sklearn_subanneal._core._math cimport log_double, own_doubles, simd_void
+from sklearn_subanneal._core._math cimport inlined_void, log_double, own_doubles, simd_void
 
 cdef extern from "sklearn_subanneal/_core/lower_triangle.h":
     void subanneal_times_lower(const double* lower, const double* x, double* out, Py_ssize_t d) noexcept nogil
@@ -130,6 +130,30 @@ cdef inline simd_void update_inverse_factor(
         for c in range(i + 1):
             work[c] += factor * w[i * d + c]
         before = after
+
+
+cdef inline inlined_void add_exactly(double value, double* total, double* rest) noexcept nogil:
+    """Add to a sum that is kept in two numbers: ``total``, its nearest float64, and the ``rest``.
+
+    Without the rest, the error of a sum of n numbers of size 1 grows like n sqrt(n). Knuth (1998), The art of computer
+    programming 2, section 4.2.2; Dekker (1971), A floating-point technique for extending the available precision.
+    """
+    cdef double near = total[0] + value, part = near - total[0], lost
+    lost = rest[0] + ((total[0] - (near - part)) + (value - part))
+    total[0] = near + lost
+    rest[0] = lost - (total[0] - near)
+
+
+cdef inline simd_void add_outer_product(
+    double sign, const double* x, own_doubles square, own_doubles rest, Py_ssize_t d
+) noexcept nogil:
+    """Add sign x x' to the lower triangle of a sum, which has a rest."""
+    cdef Py_ssize_t i, j
+    cdef double v
+    for i in range(d):
+        v = sign * x[i]
+        for j in range(i + 1):
+            add_exactly(v * x[j], &square[i * d + j], &rest[i * d + j])
 
 
 cdef inline void symmetric_inverse(const double* w, double* out, Py_ssize_t d) noexcept nogil:

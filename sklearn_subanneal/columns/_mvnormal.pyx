@@ -259,22 +259,12 @@ cdef class GaussianStatistics(MultivariateT):
         return np.array(self.cells)
 
     cdef void assign(self, const int32_t* rows, const int32_t* slots, Py_ssize_t n) noexcept nogil:
-        cdef Py_ssize_t row, which, i, j, k, d = self.width
-        cdef double x
+        cdef Py_ssize_t which, k
         for k in range(self.capacity):
-            self.count[k] = 0
-            for i in range(d):
-                self.total[k, i] = 0.0
-            for i in range(d * d):
-                (&self.square[k, 0, 0])[i] = 0.0
+            self.clear_sums(k)
         for which in range(n):
-            row, k = rows[which], slots[which]
-            self.count[k] += 1
-            for i in range(d):
-                x = self.cells[row, i]
-                self.total[k, i] += x
-                for j in range(i + 1):
-                    self.square[k, i, j] += x * self.cells[row, j]
+            self.count[slots[which]] += 1
+            self.add_to_sums(&self.cells[rows[which], 0], slots[which], 1.0)
         self.rebuild_slots(0)
 
     def twin(self):

@@ -27,6 +27,9 @@ cdef class NormalWishart(ColumnStatistics):
     cdef int32_t[::1] count
     cdef double[:, ::1] total
     cdef double[:, :, ::1] square
+    # ... and what these sums lose by rounding: where columns are nearly collinear, small differences of them matter.
+    cdef double[:, ::1] total_rest
+    cdef double[:, :, ::1] square_rest
     # ... and the posterior mean, inverse Cholesky factor and log determinant of Psi_n.
     cdef double[:, ::1] mean
     cdef double[:, :, ::1] factor
@@ -48,6 +51,8 @@ cdef class NormalWishart(ColumnStatistics):
     cdef void refresh(self, Py_ssize_t k) noexcept nogil
     cdef void whiten_slot(self, Py_ssize_t k) noexcept nogil
     cdef void whiten_slots(self, Py_ssize_t n) noexcept nogil
+    cdef void add_to_sums(self, const double* x, Py_ssize_t k, double sign) noexcept nogil
+    cdef void clear_sums(self, Py_ssize_t k) noexcept nogil
     cdef void change(self, const double* x, Py_ssize_t k, double sign) noexcept nogil
     cdef double log_evidence(self, Py_ssize_t n, double log_det) noexcept nogil
     cdef double evidence_of(self, Py_ssize_t n) noexcept nogil

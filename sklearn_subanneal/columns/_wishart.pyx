@@ -7,7 +7,9 @@ from libc.stdint cimport int32_t
 
 import numpy as np
 
-from sklearn_subanneal._core._linalg cimport cholesky, invert_lower, times_lower, update_inverse_factor
+from sklearn_subanneal._core._linalg cimport (
+    add_exactly, add_outer_product, cholesky, invert_lower, times_lower, update_inverse_factor
+)
 from sklearn_subanneal._core._math cimport log_double, log_gamma, padded
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 
@@ -60,6 +62,8 @@ cdef class NormalWishart(ColumnStatistics):
         self.count = grown(self.count if present else None, capacity, np.int32, 0)
         self.total = grown(self.total if present else None, (capacity, d), np.float64, 0)
         self.square = grown(self.square if present else None, (capacity, d, d), np.float64, 0)
+        self.total_rest = grown(self.total_rest if present else None, (capacity, d), np.float64, 0)
+        self.square_rest = grown(self.square_rest if present else None, (capacity, d, d), np.float64, 0)
         self.mean = grown(self.mean if present else None, (capacity, d), np.float64, 0)
         self.factor = grown(self.factor if present else None, (capacity, d, d), np.float64, 0)
         self.n_changes = grown(self.n_changes if present else None, capacity, np.int32, 0)
@@ -147,10 +151,24 @@ cdef class NormalWishart(ColumnStatistics):
                 out += stride
         self.stale[k] = False
 
+    cdef void add_to_sums(self, const double* x, Py_ssize_t k, double sign) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.width):
+            add_exactly(sign * x[i], &self.total[k, i], &self.total_rest[k, i])
+        add_outer_product(sign, x, &self.square[k, 0, 0], &self.square_rest[k, 0, 0], self.width)
+
+    cdef void clear_sums(self, Py_ssize_t k) noexcept nogil:
+        cdef Py_ssize_t i, d = self.width
+        self.count[k] = 0
+        for i in range(d):
+            self.total[k, i] = self.total_rest[k, i] = 0.0
+        for i in range(d * d):
+            (&self.square[k, 0, 0])[i] = (&self.square_rest[k, 0, 0])[i] = 0.0
+
     cdef void change(self, const double* x, Py_ssize_t k, double sign) noexcept nogil:
         # Psi_n changes by sign c v v', v = x - mu_n, c = kappa / (kappa + sign): a rank-one change of its factor.
-        cdef Py_ssize_t i, j, d = self.width
-        cdef double kappa = self.kappa + self.count[k], scale, v, norm = 0.0
+        cdef Py_ssize_t i, d = self.width
+        cdef double kappa = self.kappa + self.count[k], scale, norm = 0.0
         cdef double* u = &self.work[0]
         cdef double* off = &self.work2[0]
         scale = sqrt(kappa / (kappa + sign))
@@ -161,11 +179,7 @@ cdef class NormalWishart(ColumnStatistics):
             u[i] *= scale
             norm += u[i] * u[i]
         self.count[k] += <int32_t> sign
-        for i in range(d):
-            self.total[k, i] += sign * x[i]
-            v = sign * x[i]
-            for j in range(i + 1):
-                self.square[k, i, j] += v * x[j]
+        self.add_to_sums(x, k, sign)
         self.n_changes[k] += 1
         if 1.0 + sign * norm < safe_downdate() or self.n_changes[k] >= changes_between_rebuilds(d):
             self.rebuild_slot(k)
@@ -183,30 +197,30 @@ cdef class NormalWishart(ColumnStatistics):
         self.n_changes[target] = (<NormalWishart> other).n_changes[source]
         for i in range(d):
             self.total[target, i] = (<NormalWishart> other).total[source, i]
+            self.total_rest[target, i] = (<NormalWishart> other).total_rest[source, i]
             self.mean[target, i] = (<NormalWishart> other).mean[source, i]
         for i in range(d * d):
             (&self.square[target, 0, 0])[i] = (&(<NormalWishart> other).square[source, 0, 0])[i]
+            (&self.square_rest[target, 0, 0])[i] = (&(<NormalWishart> other).square_rest[source, 0, 0])[i]
             (&self.factor[target, 0, 0])[i] = (&(<NormalWishart> other).factor[source, 0, 0])[i]
         self.power[target] = (<NormalWishart> other).power[source]
         self.constant[target] = (<NormalWishart> other).constant[source]
         self.stale[target] = True
 
     cdef void clear(self, Py_ssize_t k) noexcept nogil:
-        cdef Py_ssize_t i, d = self.width
-        self.count[k] = 0
-        for i in range(d):
-            self.total[k, i] = 0.0
-        for i in range(d * d):
-            (&self.square[k, 0, 0])[i] = 0.0
+        self.clear_sums(k)
         self.rebuild_slot(k)
 
     cdef void merge(self, Py_ssize_t source, Py_ssize_t target) noexcept nogil:
         cdef Py_ssize_t i, d = self.width
         self.count[target] += self.count[source]
         for i in range(d):
-            self.total[target, i] += self.total[source, i]
+            self.total_rest[target, i] += self.total_rest[source, i]
+            add_exactly(self.total[source, i], &self.total[target, i], &self.total_rest[target, i])
         for i in range(d * d):
-            (&self.square[target, 0, 0])[i] += (&self.square[source, 0, 0])[i]
+            (&self.square_rest[target, 0, 0])[i] += (&self.square_rest[source, 0, 0])[i]
+            add_exactly((&self.square[source, 0, 0])[i], &(&self.square[target, 0, 0])[i],
+                        &(&self.square_rest[target, 0, 0])[i])
         self.rebuild_slot(target)
 
     cdef double log_marginal(self, Py_ssize_t k) noexcept nogil:
@@ -272,11 +286,14 @@ cdef class NormalWishart(ColumnStatistics):
 
     def get_state(self, Py_ssize_t n_clusters):
         """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""
+        sums = {name: np.asarray(array)[:n_clusters].copy() for name, array in self.sums().items()}
+        return sums | {"parameters": self.parameters}
+
+    def sums(self):
+        """Of all slots: numbers of rows, sums, sums of products (lower triangles), and their rests."""
         return {
-            "count": np.asarray(self.count)[:n_clusters].copy(),
-            "total": np.asarray(self.total)[:n_clusters].copy(),
-            "square": np.asarray(self.square)[:n_clusters].copy(),
-            "parameters": self.parameters,
+            "count": self.count, "total": self.total, "square": self.square, "total_rest": self.total_rest,
+            "square_rest": self.square_rest,
         }
 
     def set_state(self, state):
@@ -284,7 +301,7 @@ cdef class NormalWishart(ColumnStatistics):
         cdef Py_ssize_t n = len(state["count"])
         check_state(np.min(state["count"], initial=0) >= 0 and np.max(state["count"], initial=0) < 2**31 - 1)
         self.make_room(n + 1)
-        for name, array in (("count", self.count), ("total", self.total), ("square", self.square)):
+        for name, array in self.sums().items():
             np.asarray(array)[:] = 0
             np.asarray(array)[:n] = state[name]
         self.parameters = state["parameters"]

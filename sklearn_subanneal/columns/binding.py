@@ -93,9 +93,11 @@ def bind_columns(
             chosen = {**given.get(kind, {}), **given.get(name, {})}
             bind, n = KINDS[kind].bind, n_categories[j]
             model = bind(name, (j,), arrays[j], chosen, n_categories=n, learn=learn, grids=grids)
-            models.append(model.with_wide_clusters(chosen) if isinstance(model, Real) and not in_views else model)
+            models.append(model)
         elif in_views:
             models.append(joint[block.index(j)])
+    if not in_views:
+        models = _with_wide_clusters(models, given)
     if block and not in_views:
         chosen, each = given.get("gaussian", {}), []
         for j in block:
@@ -113,6 +115,17 @@ def bind_columns(
     ]
     require_common_grids([model for model in models if model.joint])
     return models
+
+
+def _with_wide_clusters(models: list[ColumnModel], given: dict[str, dict]) -> list[ColumnModel]:
+    """Models of columns that share the clusters, of which the reals start with wide ones."""
+    n_reals = sum(isinstance(model, Real) for model in models)
+    return [
+        model.with_wide_clusters({**given.get(model.kind, {}), **given.get(model.name, {})}, n_reals)
+        if isinstance(model, Real)
+        else model
+        for model in models
+    ]
 
 
 def bind_table(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import sqrt
 
 import numpy as np
 
@@ -34,6 +35,10 @@ NU_GRID = geometric_grid(0.3, 100.0, 20)
 # split. Where all columns share the clusters, the first rows would all stay alone if most columns are the same in all
 # clusters, or if there are many columns: hyperparameters that suit such clusters keep them.
 NARROW, WIDE = 0.05, 0.5
+# From so many columns on, a new cluster expects the variance of the table, else its rows might never leave the first
+# one; and the correlation of two cells of a cluster falls like one over the root of the number of columns, so that two
+# rows do not pay more for being together where columns tell nothing.
+MANY_COLUMNS = 40
 # In standard deviations of the prior: squares must not overflow in float32.
 MOST_DISTANCE = 1e15
 
@@ -64,11 +69,19 @@ class Real(ColumnModel):
         found = {"levels": (few_levels(cells),), "whole": (are_whole(cells),), "drawn_between": limits_of_drawn(cells)}
         return cls(name, sources, start, axes, center, scale, transform=transform, **found)
 
-    def with_wide_clusters(self, given: dict) -> Real:
-        """The same model, to start with wide clusters, unless ``given``, what the user gives, says how wide."""
+    def with_wide_clusters(self, given: dict, n_columns: int) -> Real:
+        """The same model, to start with wide clusters, unless ``given``, what the user gives, says how wide.
+
+        ``n_columns``: how many such columns share the clusters.
+        """
         if "sigma2" in given or not self.grids:
             return self
-        return replace(self, parameters={**self.parameters, "sigma2": max(self.parameters["sigma2"], WIDE)})
+        many, start = n_columns / MANY_COLUMNS, self.parameters
+        sigma2 = max(start["sigma2"], 1.0 - (1.0 - WIDE) / sqrt(max(many, 1.0)))
+        wide = {"sigma2": sigma2}
+        if "kappa" not in given and sigma2 < 1.0:
+            wide["kappa"] = max(start["kappa"], min(many, 1.0) * sigma2 / (1.0 - sigma2))
+        return replace(self, parameters=start | wide)
 
     def data(self, arrays):
         return NormalData(self.values(arrays)[:, 0].astype(np.float32))

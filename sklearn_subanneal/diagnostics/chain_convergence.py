@@ -23,6 +23,9 @@ RISING_BY_CHANCE = 0.25
 # Partitions of different chains are said to differ below this adjusted Rand index, those of the rows only if draws of
 # one chain are more alike than that by the second number: else the posterior itself leaves the clusters open.
 LEAST_AGREEMENT, SURPLUS = 0.8, 0.1
+# From so many rows on it is reported if more than this share of them are alone in their clusters: chains whose rows never
+# met agree, and are stationary.
+ROWS_THAT_MEET, MOST_ALONE = 20, 0.9
 # Partitions are compared in so many draws of each chain, and so many rows.
 N_COMPARED, MOST_ROWS_COMPARED = 2, 2000
 
@@ -55,6 +58,8 @@ class Convergence:
         or two draws.
     column_agreement, column_agreement_within : float
         The same of the views; nan without views.
+    alone : float
+        Share of the rows that are alone in their clusters, in the first and the last draws. nan for fewer than 20 rows.
     n_chains : int
 
     References
@@ -84,6 +89,7 @@ class Convergence:
     row_agreement_within: float
     column_agreement: float
     column_agreement_within: float
+    alone: float
     n_chains: int
 
     @classmethod
@@ -112,6 +118,9 @@ class Convergence:
         log_joint, labels = np.asarray(log_joint, float), np.asarray(labels)
         scores = np.asarray(rise_scores, float)
         known = scores[~np.isnan(scores)]
+        alone = np.nan
+        if labels.shape[2] >= ROWS_THAT_MEET:
+            alone = np.mean([_share_alone(own[k]) for own in labels for k in _some_of(labels.shape[1])])
         labels = labels[:, :, :: -(-labels.shape[2] // MOST_ROWS_COMPARED)]
         weights = np.ones(len(log_joint)) if chain_weights is None else np.asarray(chain_weights, float)
         changes = np.diff(log_joint, axis=1).ravel()
@@ -130,6 +139,7 @@ class Convergence:
             row_agreement_within=_agreement_within(labels),
             column_agreement=np.nan if views is None else _agreement(views, weights),
             column_agreement_within=np.nan if views is None else _agreement_within(views),
+            alone=float(alone),
             n_chains=len(log_joint),
         )
 
@@ -155,6 +165,11 @@ class Convergence:
             out.append(_disagreement("views", self.column_agreement, self.column_agreement_within))
         if self.row_agreement < min(LEAST_AGREEMENT, self.row_agreement_within - SURPLUS):
             out.append(_disagreement("clusters", self.row_agreement, self.row_agreement_within))
+        if self.alone > MOST_ALONE:
+            out.append(
+                f"In the draws {self.alone:.0%} of the rows are alone in their clusters: the table has no clusters that "
+                "this model can find, or the chains never left a start without any."
+            )
         return out
 
     def warn(self, stacklevel: int) -> None:
@@ -175,6 +190,17 @@ def _disagreement(what: str, agreement: float, within: float) -> str:
     return f"The chains disagree on the {what}: their mean adjusted Rand index is {agreement:.2f}{own}."
 
 
+def _some_of(n_draws: int) -> NDArray:
+    """Indices of the draws of which partitions are compared."""
+    return np.unique(np.linspace(0, n_draws - 1, N_COMPARED).astype(int))
+
+
+def _share_alone(labels: NDArray) -> float:
+    """Share of rows that are alone in their clusters; rows without one have negative labels."""
+    sizes = np.bincount(labels[labels >= 0])
+    return np.sum(sizes == 1) / max(np.sum(sizes), 1)
+
+
 def _agreement_within(labels: NDArray) -> float:
     """Mean adjusted Rand index of the first and the last draw of each chain."""
     if labels.shape[1] < 2:
@@ -185,8 +211,7 @@ def _agreement_within(labels: NDArray) -> float:
 def _agreement(labels: NDArray, weights: NDArray) -> float:
     """Mean adjusted Rand index of draws of different chains, by the weights of the chains."""
     n_chains, n_draws = labels.shape[:2]
-    some = np.unique(np.linspace(0, n_draws - 1, N_COMPARED).astype(int))
-    coded = [[encode_labels(labels[i, k]) for k in some] for i in range(n_chains)]
+    coded = [[encode_labels(labels[i, k]) for k in _some_of(n_draws)] for i in range(n_chains)]
     pairs = list(combinations(range(n_chains), 2))
     found = [np.mean([adjusted_rand(a, b) for a in coded[i] for b in coded[j]]) for i, j in pairs]
     return float(np.average(found, weights=[weights[i] * weights[j] for i, j in pairs])) if pairs else np.nan

@@ -256,6 +256,8 @@ def marginal_of_block(state: dict, at: np.ndarray) -> dict:
         "count": state["count"],
         "total": state["total"][:, at],
         "square": state["square"][square],
+        "total_rest": state["total_rest"][:, at],
+        "square_rest": state["square_rest"][square],
         "parameters": {
             "mu": parameters["mu"][at],
             "kappa": parameters["kappa"],

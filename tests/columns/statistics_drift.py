@@ -101,6 +101,8 @@ def sums_of(statistics) -> dict[str, np.ndarray]:
     sums = {name: np.asarray(value, float) for name, value in state.items() if name != "parameters"}
     if "counts" in sums:
         sums["counts"] = sums["counts"].T
+    for name in [name for name in sums if name.endswith("_rest")]:
+        sums[name.removesuffix("_rest")] += sums.pop(name)
     # Of a symmetric matrix only the lower triangle is kept.
     return {name: np.tril(value) if value.ndim == 3 else value for name, value in sums.items()}
 

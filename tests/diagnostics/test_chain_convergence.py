@@ -142,6 +142,26 @@ def test_large_tables_are_thinned():
     assert Convergence.of(np.zeros((2, 1)), labels).row_agreement == 1.0
 
 
+@pytest.mark.parametrize("n_pairs", [0, 1, 3])
+def test_rows_that_never_met_are_reported(n_pairs):
+    """All chains agree, and none moves, if each row stays alone in its cluster."""
+    labels = np.arange(40)
+    labels[:n_pairs] = labels[20 : 20 + n_pairs]
+    found = Convergence.of(np.zeros((2, 3)), np.broadcast_to(labels, (2, 3, 40)))
+    assert found.alone == 1.0 - n_pairs / 20 and found.row_agreement == 1.0
+    assert found.converged == (n_pairs == 3)
+    few = Convergence.of(np.zeros((2, 3)), np.broadcast_to(np.arange(19), (2, 3, 19)))
+    assert few.converged and np.isnan(few.alone)
+    assert Convergence.of(np.zeros((2, 3)), np.full((2, 3, 40), -1)).converged
+
+
+def test_a_fit_says_that_its_rows_never_met():
+    X = np.random.default_rng(8).normal(size=(40, 200))
+    narrow = {"real": {"sigma2": 0.01, "kappa": 0.01}}
+    with pytest.warns(ConvergenceWarning, match="100% of the rows are alone"):
+        SubsampleAnnealedDPMM(covariance_type="diag", feature_params=narrow, n_draws=2, random_state=0).fit(X)
+
+
 @pytest.mark.parametrize(
     "make", quick_only([CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM], CrossCat, SubsampleAnnealedDPMM)
 )

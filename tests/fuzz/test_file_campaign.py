@@ -51,7 +51,7 @@ def test_code_that_is_run_ends_the_process(tmp_path):
 
 REAL = {"mu": 0.0, "kappa": 1.0, "sigma2": 1.0, "nu": 2.0}
 BLOCK = {"mu": np.zeros(2), "kappa": 1.0, "psi": np.eye(2), "nu": 3.0}
-SUMS = {"count": [1], "total": np.zeros((1, 2)), "square": np.eye(2)[None]}
+SUMS = {"count": [1], "total": np.zeros((1, 2)), "square": np.eye(2)[None], "total_rest": 0.0, "square_rest": 0.0}
 BAG = {"beta": 0.5, "n_words": 3}
 STATES = {
     "negative count": (NormalStatistics, REAL, {"count": [-5.0], "total": [0.0], "square": [0.0]}),
