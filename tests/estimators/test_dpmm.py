@@ -44,7 +44,7 @@ def test_clusters_nearest_to_no_row_are_dropped():
     np.testing.assert_array_equal(p.argmax(axis=1), model.labels_)
 
 
-@pytest.mark.parametrize(("n_columns", "n_informative", "spread"), [(40, 8, 0.2), (150, 150, 0.7), (300, 60, 0.7)])
+@pytest.mark.parametrize(("n_columns", "n_informative", "spread"), [(40, 8, 0.2), (150, 150, 0.7), (600, 60, 0.7)])
 def test_clusters_of_many_columns_are_found(n_columns, n_informative, spread):
     """Most columns say nothing of the clusters, or all say a little: no row needs a cluster of its own."""
     rng, groups = np.random.default_rng(0), np.arange(300) % 6
