@@ -281,7 +281,7 @@ def _spread(values: np.ndarray) -> float:
 
 
 def _coefficients(z: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    """Slope and intercept of y by z: 1 and 0, or those of a regression, of few digits if these are as good."""
+    """Slope and intercept of y by z: 1 and 0, or those of a regression, of few digits, and no intercept, if as good."""
     centred, other = z - z.mean(), y - y.mean()
     # Squares of large numbers overflow.
     sizes = np.abs(centred).max(), np.abs(other).max()
@@ -290,8 +290,8 @@ def _coefficients(z: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     candidates = [(1.0, 0.0)]
     for n_digits in N_DIGITS:
         own = float(f"{slope:.{n_digits}g}")
-        candidates.append((own, float(f"{y.mean() - own * z.mean():.{n_digits}g}")))
-    candidates.append((slope, float(y.mean() - slope * z.mean())))
+        candidates += [(own, 0.0), (own, float(f"{y.mean() - own * z.mean():.{n_digits}g}"))]
+    candidates += [(slope, 0.0), (slope, float(y.mean() - slope * z.mean()))]
     off = np.array([np.abs(intercept + one * z - y).max() for one, intercept in candidates])
     return candidates[int(np.argmax(off <= AS_GOOD * off[-1] + NEGLIGIBLE * _spread(y)))]
 

@@ -72,9 +72,10 @@ def partition_traces(
 
 
 def summary(fitted: Any, *, columns: bool = False, as_frame: bool = False) -> "dict[str, NDArray] | pandas.DataFrame":
-    """Posterior means and convergence of all scalar quantities of a fitted estimator, or of draws by name.
+    """Means over the draws and convergence of all scalar quantities of a fitted estimator, or of draws by name.
 
-    The rows for an estimator are the number of clusters, the log joint density, the hyperparameters of the prior of the
+    It is to show whether chains agree: all of them count equally, whatever the ``chain_weights_`` of the estimator, and
+    rows as often as their weights say. The rows for an estimator are the number of clusters, the log joint density, the hyperparameters of the prior of the
     partition, and the traces of :func:`partition_traces`.
 
     Parameters
@@ -123,7 +124,8 @@ def summary(fitted: Any, *, columns: bool = False, as_frame: bool = False) -> "d
         draws = _elements(fitted)
     else:
         draws = scalar_draws(fitted, columns=columns)
-        traces = partition_traces(fitted.posterior_labels_)
+        modelled = getattr(fitted, "_modelled_labels", None)
+        traces = partition_traces(modelled() if modelled else fitted.posterior_labels_)
         draws |= {name: trace for name, trace in traces.items() if name not in draws}
     stacked = np.stack([np.asarray(values, dtype=np.float64) for values in draws.values()], axis=-1)
     n_draws = stacked.shape[0] * stacked.shape[1]

@@ -67,8 +67,8 @@ class Contradictions:
 class ContradictionQueries:
     """What the model takes as independent, and a simple test does not.
 
-    A mixin for an estimator whose draws are those of views. It reads ``_table``, ``_typed(arrays)``, ``_encode(X)``,
-    ``dependence_`` and the fitted labels of columns.
+    A mixin for an estimator whose draws are those of views. It reads ``_table``, ``_copies``, ``_typed(arrays)``,
+    ``_encode(X)``, ``dependence_`` and the fitted labels of columns.
     """
 
     def contradictions(self, X) -> list[Contradiction]:
@@ -113,7 +113,8 @@ class ContradictionQueries:
         n_categorical = sum(kind not in ORDERED for kind in self.feature_types_.values())
         if len(self.feature_types_) < 2 or n_categorical > MOST_CATEGORICAL:
             return
-        pairs = _compared(self, self._typed(arrays), WARNING_ROWS).pairs
+        modelled = [array[self._copies.rows] for array in arrays]
+        pairs = _compared(self, self._typed(modelled), WARNING_ROWS).pairs
         sure = [pair for pair in pairs if pair.p_value < WARNING_LEVEL and pair.share < LEAST_SHARE]
         if sure:
             named = [f"{pair.one!r} and {pair.other!r} ({pair.test})" for pair in sure[:MOST_NAMED]]

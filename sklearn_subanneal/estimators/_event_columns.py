@@ -157,7 +157,9 @@ def _codes(column, operation, value, place):
     if value in categories and (operation not in ORDERED or column.type.ordered):
         compare = ORDERED.get(operation, operator.eq)
         return {code for code in codes if compare(code, categories.index(value))}
-    if operation in ORDERED and isinstance(value, int | float) and _are_numbers(categories):
+    # A number between levels has a place only where they ascend: grades may run from 5 to 1.
+    ascend = not column.type.ordered or (_are_numbers(categories) and categories == sorted(categories))
+    if operation in ORDERED and isinstance(value, int | float) and _are_numbers(categories) and ascend:
         return {code for code in codes if ORDERED[operation](categories[code], value)}
     near = get_close_matches(str(value), [str(one) for one in categories], MOST_NAMES, cutoff=0.0)
     # The categories most like the value, as they are written in an event.

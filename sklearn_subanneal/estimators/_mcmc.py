@@ -280,7 +280,7 @@ class MCMCEstimator(
         traces = [result.trace for result in self._results]
         rise_scores = [rise_score(trace, trace["n_assigned"].max()) for trace in traces]
         weights = self.chain_weights_
-        self.convergence_ = Convergence.of(self.log_joint_, self.posterior_labels_, views, rise_scores, weights)
+        self.convergence_ = Convergence.of(self.log_joint_, self._modelled_labels(), views, rise_scores, weights)
 
     def _draw_weights(self) -> np.ndarray:
         """Weights of the draws in averages, (n_chains, n_draws), those of their chains."""

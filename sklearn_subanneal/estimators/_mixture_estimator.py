@@ -182,8 +182,12 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
             **settings,
         )
 
+    def _modelled_labels(self):
+        """Those in ``posterior_labels_``, of the rows that the chains saw: weights repeat or leave out some."""
+        return np.array([result.labels for result in self._results], np.int32)
+
     def _summarize(self, arrays):
-        modelled = np.array([result.labels for result in self._results], np.int32)
+        modelled = self._modelled_labels()
         # The results keep views of the one array, not copies.
         self._results = [
             replace(result, labels=list(labels)) for result, labels in zip(self._results, modelled, strict=True)
@@ -211,7 +215,8 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
         self._lengths = arrays[0].lengths[self._copies.rows] if self._has_documents else None
         vars(self).pop("hierarchy_", None)
         if any(isinstance(move, IncrementalHierarchy) for move in self._resolved_moves()):
-            self.hierarchy_ = self._forest()
+            # Of the chain whose log joint density is the largest.
+            self.hierarchy_ = hierarchy_of(self._results[int(np.argmax(self.log_joint_[:, 0]))], self._copies)
         self._warn_of_overflows()
 
     def _weights_of_chains(self, arrays) -> np.ndarray:
@@ -231,10 +236,6 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
                     UserWarning,
                     stacklevel=7,
                 )
-
-    def _forest(self) -> Hierarchy:
-        """The forest of the chain whose log joint density is the largest."""
-        return hierarchy_of(self._results[int(np.argmax(self.log_joint_[:, 0]))], self._copies)
 
     def predict(self, X) -> np.ndarray:
         """The most probable cluster of each row, by the draw that represents the posterior.

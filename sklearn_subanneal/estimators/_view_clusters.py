@@ -17,14 +17,22 @@ class ViewClusters:
     ``_representative``, ``_groups`` and ``_encode(X)``.
     """
 
-    def _labels_of_view_with(self, column):
-        """Clusters of the training rows, (n_chains, n_draws, n_rows), in the view of each draw that holds a column."""
+    def _labels_of_view_with(self, column, row_labels):
+        """Clusters of rows, (n_chains, n_draws, n_rows), in the view of each draw that holds a column.
+
+        ``row_labels`` are those in all views of the draws of each chain.
+        """
         return np.stack(
             [
                 [labels[draw.column_labels[column]].astype(np.int32) for draw, labels in zip(draws, chain, strict=True)]
-                for draws, chain in zip(self._draws, self._row_labels, strict=True)
+                for draws, chain in zip(self._draws, row_labels, strict=True)
             ]
         )
+
+    def _modelled_labels(self):
+        """Those in ``posterior_labels_``, of the rows that the chains saw: weights repeat or leave out some."""
+        labels = [result.labels for result in self._results]
+        return self._labels_of_view_with(np.argmin(self.column_labels_), labels)
 
     def _view(self, view, arrays):
         """Models, draw and cells of one view of the representative draw."""

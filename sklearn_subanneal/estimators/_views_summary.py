@@ -32,7 +32,7 @@ class ViewsSummary:
         weights = self._draw_weights()
         chain, draw = representative_draw(self.posterior_column_labels_, weights=weights)
         columns = relabel(self.posterior_column_labels_[chain, draw])
-        self.posterior_labels_ = self._labels_of_view_with(np.argmin(columns))
+        self.posterior_labels_ = self._labels_of_view_with(np.argmin(columns), self._row_labels)
         # Among the draws with this partition of the columns, choose one with representative partitions of the rows.
         chain, draw = typical_draw_with_views(columns, self.posterior_column_labels_, modelled, weights)
         self.column_labels_, self.n_views_ = columns, int(columns.max()) + 1

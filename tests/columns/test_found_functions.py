@@ -280,3 +280,16 @@ def test_a_table_of_many_columns_is_searched_in_blocks():
     X[:, 599] = 2.0 * X[:, 3]
     X[:, 300] = X[:, 299]
     assert found(X) == {"x599": "x3", "x300": "x299"}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_multiple_has_no_intercept(seed):
+    """The difference of the means is not 0 but for rounding: zeros would become tiny negative amounts."""
+    rng = np.random.default_rng(seed)
+    euro = np.where(rng.random(N_ROWS) < 0.5, 0.0, np.round(np.exp(3.0 + rng.normal(size=N_ROWS))))
+    for factor in (100.0, 0.3, 1.0 / 3.0):
+        multiple = derived(pd.DataFrame({"euro": euro, "multiple": factor * euro}))
+        assert multiple.intercept == 0.0 or multiple.is_inverse
+        assert 0.0 in (multiple.forward(np.zeros(1))[0], multiple.backward(np.zeros(1))[0])
+    shifted = derived(pd.DataFrame({"euro": euro, "shifted": 0.3 * euro + 0.25}))
+    np.testing.assert_allclose(shifted.forward(np.array([10.0])), 3.25 if not shifted.is_inverse else 32.5)

@@ -91,3 +91,11 @@ def test_it_is_no_warning_of_convergence():
         warnings.simplefilter("ignore", ConvergenceWarning)
         APART.fit(table(2.0))
     assert [one.category for one in found] == [DependenceWarning]
+
+
+def test_rows_of_weight_0_say_nothing():
+    x = table(0.0, 400)
+    odd = np.column_stack([np.linspace(-5.0, 5.0, 200)] * 3)
+    rows = np.concatenate([x, odd])
+    assert warnings_of(lambda: APART.fit(rows))
+    assert not warnings_of(lambda: APART.fit(rows, sample_weight=np.repeat([1, 0], [400, 200])))

@@ -544,3 +544,17 @@ def test_a_question_of_odd_names():
     assert 0.0 < model.probability("`a b` > 2 and true and `missing` < 1") < 1.0
     with pytest.raises(ValueError, match="unknown column 'a c'"):
         model.probability("`a c` > 2")
+
+
+def test_levels_that_descend_have_no_place_for_other_numbers():
+    rng = np.random.default_rng(0)
+    levels = pd.CategoricalDtype([5, 4, 3, 2, 1], ordered=True)
+    X = pd.DataFrame({"grade": pd.Series(rng.integers(1, 6, 200)).astype(levels), "x": rng.normal(size=200)})
+    model = CrossCat(n_chains=1, n_draws=2, random_state=0).fit(X)
+    assert model.probability("grade <= 3") < model.probability("grade <= 2")
+    with pytest.raises(ValueError, match="2.5 is no category of column 'grade'"):
+        model.probability("grade <= 2.5")
+    ascending = CrossCat(n_chains=1, n_draws=2, random_state=0).fit(
+        X.assign(grade=X["grade"].cat.reorder_categories([1, 2, 3, 4, 5]))
+    )
+    assert ascending.probability("grade <= 2.5") == ascending.probability("grade <= 2")

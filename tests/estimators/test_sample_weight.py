@@ -31,6 +31,7 @@ from sklearn_subanneal import (
     TreeGuidedNRMM,
 )
 from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling
+from sklearn_subanneal.diagnostics import summary
 from sklearn_subanneal.partitions import CRP, NGGP
 
 NAN = np.nan
@@ -395,3 +396,18 @@ def test_routing_of_predictions(model):
         train, test = (scores["indices"][part][0] for part in ("train", "test"))
         fitted = clone(model).fit(X[train], y[train], sample_weight=WEIGHTS[train])
         assert scores["test_score"][0] == fitted.score(X[test], y[test], sample_weight=WEIGHTS[test])
+
+
+@pytest.mark.parametrize("make", [SubsampleAnnealedDPMM, CrossCat])
+def test_convergence_is_that_of_the_rows_that_the_chains_saw(make):
+    model, X = make(covariance_type="diag", **BRIEF), numbers()
+    one, other = clone(model).fit(X, sample_weight=WEIGHTS), clone(model).fit(repeated(X))
+    assert_same_draws(one, other)
+    assert repr(one.convergence_) == repr(other.convergence_)
+    expected = summary(other)
+    for name, values in summary(one).items():
+        assert_array_equal(values, expected[name])
+    # Each of 24 different rows stands for 30.
+    grid = np.repeat(np.arange(24.0)[:, None], 2, axis=1)
+    given = {"covariance_type": "diag", "feature_types": ["categorical"] * 2, **BRIEF}
+    assert make(**given).fit(grid, sample_weight=np.full(24, 30)).convergence_.alone < 0.1
