@@ -9,6 +9,7 @@ import numpy as np
 
 from sklearn_subanneal.columns.joint_types import (
     LEAST_GAIN,
+    coefficient_penalty,
     regression_log_density,
     regressor,
     spread_rows,
@@ -99,7 +100,7 @@ def _regressed(rest, cells, X):
     if rest.revisable and logs[kind] - logs["real"] <= LEAST_GAIN * n:
         kind = "real"
     alone = regression_log_density(cells, transform_of(cells, kind), X[:, :0])
-    return kind, (logs[kind] - alone - 0.5 * X.shape[1] * np.log(n)) / n
+    return kind, (logs[kind] - alone - coefficient_penalty(X, n)) / n
 
 
 def _n_seen(cells):

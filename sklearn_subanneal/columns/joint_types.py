@@ -44,7 +44,7 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     column does not have. The log density of a real column is therefore that of a linear regression on the other real
     and skewed columns. A skewed column stays skewed only if the regression of the transformed cells, with the Jacobian
     (Box and Cox, 1964), has more evidence by 0.1 nats for each cell. A count becomes real if that has more evidence by
-    0.1 nats for each cell than its own distribution, and an ordinal column of at least eight levels if it has any more,
+    0.1 nats for each cell than its own distribution, by the BIC, and an ordinal column of at least eight levels if it has any more,
     and the other columns have a share in it by the BIC. Such a column also becomes real if its regression within the
     groups that a categorical or boolean column makes, as the years of a panel within its firms, has more evidence, by
     the BIC, than its own distribution, and by 0.1 nats for each cell than the means of the groups. In wide tables, only
@@ -174,9 +174,13 @@ def _linear_columns(cells, table, chosen, groups):
             if kinds[j] == "ordinal":
                 keeps = not _are_linear_levels(x, alone[j], others if is_filled else np.nan_to_num(others), groups)
             else:
-                others = np.nan_to_num(others)
-                gain = regression_log_density(x, transforms[j], others) if j in transforms else alone[j]
-                gain = (gain - regression_log_density(x, IDENTITY, others)) / np.count_nonzero(~np.isnan(x))
+                others, n = np.nan_to_num(others), np.count_nonzero(~np.isnan(x))
+                # Both regressions of a skewed column have the same coefficients, a count's own distribution has none.
+                if j in transforms:
+                    own = regression_log_density(x, transforms[j], others)
+                else:
+                    own = alone[j] + coefficient_penalty(others, n)
+                gain = (own - regression_log_density(x, IDENTITY, others)) / n
                 # Counts are no reals unless that is clearly better.
                 keeps = gain > LEAST_GAIN if j in transforms else gain > -LEAST_GAIN
             real = real - {j} if keeps else real | {j}
@@ -206,7 +210,7 @@ def _are_linear_levels(levels, own, others, groups):
     n, none = np.count_nonzero(~np.isnan(levels)), others[:, :0]
     line = regression_log_density(levels, IDENTITY, _filled(others))
     gain = line - regression_log_density(levels, IDENTITY, none)
-    if line > own and gain > 0.5 * others.shape[1] * np.log(n):
+    if line > own and gain > coefficient_penalty(others, n):
         return True
     for codes in groups:
         rows = np.flatnonzero(~is_missing(codes) & ~np.isnan(levels))
@@ -216,7 +220,7 @@ def _are_linear_levels(levels, own, others, groups):
         x = _deviations(levels[rows], place)
         y = [_standardised(_deviations(other[rows], place)) for other in others.T]
         line = regression_log_density(x, IDENTITY, _filled(np.column_stack([none[rows], *y])))
-        line -= 0.5 * others.shape[1] * np.log(len(rows))
+        line -= coefficient_penalty(others, len(rows))
         gain = line - regression_log_density(x, IDENTITY, none[rows])
         if line - 0.5 * len(found) * np.log(len(rows)) > own * len(rows) / n and gain > LEAST_GROUP_GAIN * len(rows):
             return True
@@ -261,6 +265,11 @@ def regression_log_density(cells: np.ndarray, transform: Transform, others: np.n
     square = ((y - X @ weights) ** 2).sum() + weights @ weights
     n = len(y)
     return log_jacobian - n * np.log(scale) - 0.5 * n * (np.log(2.0 * np.pi * max(square / n, 1e-12)) + 1.0)
+
+
+def coefficient_penalty(regressors: np.ndarray, n_cells: int) -> float:
+    """Of the BIC, for the coefficients of a regression of so many cells."""
+    return 0.5 * regressors.shape[1] * np.log(n_cells)
 
 
 def _standardised(x):

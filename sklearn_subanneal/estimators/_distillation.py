@@ -45,7 +45,8 @@ class Distillation:
         model : estimator
             Of the same class and with all its methods. It has one chain, with the chosen draws, and
             ``distillation_loss_``, what they lose; ``labels_``, ``convergence_`` and ``trace_`` are those of all
-            chains. A further ``fit`` starts anew. If no fewer draws do, it has the loss 0 and all draws.
+            chains. A further ``fit`` starts anew; ``partial_fit`` is for the model itself, which can be distilled
+            again. If no fewer draws do, it has the loss 0 and all draws.
 
         Raises
         ------
@@ -99,4 +100,7 @@ class Distillation:
             out.posterior_column_labels_ = some(self.posterior_column_labels_)
             out._row_labels = [[self._row_labels[c][i] for c, i in pairs]]
         out.warm_start = False
+        if hasattr(self, "_ends"):
+            # A stream goes on from all chains, with their weights.
+            out._stream, out._ends = None, ()
         return out

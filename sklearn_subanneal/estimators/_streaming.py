@@ -117,6 +117,11 @@ class Streaming:
     def _continued(self, table, rows):
         """As ``_begun``, after further rows."""
         stream = self._stream
+        if stream is None and not self._ends:
+            raise ValueError(
+                "this model is distilled: it has too few draws to learn from further rows. Call partial_fit on the "
+                "model that it was distilled from, then distill again"
+            )
         if stream is None:
             stream = Stream.from_chains(
                 self._models,

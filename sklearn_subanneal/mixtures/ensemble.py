@@ -74,7 +74,8 @@ class Ensemble:
 
     def log_densities(self, cells: DistinctRows) -> np.ndarray:
         """Log density of each row in each draw, (n_draws, n_rows), in standard units; n_rows is 1 if rows are equal."""
-        return np.array([sum(factor.log_density(cells) for factor in factors) for factors in self.products])
+        logs = [sum((factor.log_density(cells) for factor in own), np.zeros(1)) for own in self.products]
+        return np.array(np.broadcast_arrays(*logs))
 
     def log_jacobians(self, cells: DistinctRows) -> list[np.ndarray | float]:
         """log |dz / dx| of the observed cells of each model, for each row or one for all."""

@@ -173,3 +173,14 @@ def test_wide_tables_have_few_regressions():
     assert [len(np.unique(codes)) for codes in found] == [9] and is_filled
     wide[0, 0] = np.nan
     assert _affordable(groups, wide, 150) == ([], False)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_that_depend_on_nothing_stay_counts_in_wide_tables(seed):
+    """A regression on many columns fits any column: the BIC counts its coefficients."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(100, 40))).add_prefix("x")
+    frame["visits"], frame["calls"] = rng.poisson(4.0, 100), rng.negative_binomial(3, 0.3, 100)
+    frame["sum"] = np.rint(3.0 * frame["x0"] + 2.0 * frame["x1"] + frame["x2"] + 20.0).astype(int)
+    kinds = fitted(frame, max_sweeps=1).feature_types_
+    assert {kinds["visits"], kinds["calls"]} <= {"count", "ordinal"} and kinds["sum"] == "real"

@@ -294,3 +294,9 @@ def test_chains_that_differ_are_no_drift():
     inner = CrossCat(n_chains=4, n_draws=5, feature_types=["real"] * 6)
     drifts = CrossCatDetector(inner, random_state=0).fit(table[:500]).drift(table[500:])
     assert min(drift.p_value for drift in drifts) > 1e-4
+
+
+def test_rows_without_a_cell_are_equally_usual():
+    nothing = np.full((10, 2), np.nan)
+    detector = CrossCatDetector(CrossCat(n_chains=1), random_state=0).fit(nothing)
+    np.testing.assert_array_equal(detector.score_samples(nothing[:3]), np.zeros(3))

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import check_fit_score_takes_y
 from support.tables import blobs, with_gaps
 from support.tiers import quick_only
 
-from sklearn_subanneal import SubsampleAnnealedDPMM
+from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.annealing import SubsampleAnneal
 from sklearn_subanneal.mixtures.stacking import chain_weights_of_mixtures
 from sklearn_subanneal.partitions import CRP, NIG
@@ -339,3 +339,15 @@ def test_window_of_fixed_hyperparameters_and_partition():
 def test_classes_are_no_objects():
     with pytest.raises(ValueError, match="schedule must be an object, got the class SubsampleAnneal"):
         SubsampleAnnealedDPMM(schedule=SubsampleAnneal).partial_fit(blobs())
+
+
+@pytest.mark.parametrize("make", [SubsampleAnnealedDPMM, CrossCat])
+def test_a_distilled_model_learns_from_no_further_rows(make):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    given = {"covariance_type": "diag", "n_chains": 2, "random_state": 0}
+    for model in (make(**given).fit(X), make(**given).partial_fit(X)):
+        distilled = model.distill(max_loss=1.0)
+        with pytest.raises(ValueError, match="this model is distilled.*Call partial_fit on the model"):
+            distilled.partial_fit(X)
+        model.partial_fit(X)
+        assert distilled.fit(X).partial_fit(X).log_joint_.shape == (2, 1)
