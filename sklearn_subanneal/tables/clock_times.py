@@ -70,7 +70,8 @@ def parse_duration(text: str) -> float | None:
             return None
         seconds = int(parts["days"] or 0) * DAY + int(parts["hours"]) * HOUR + _below_the_hour(parts)
         return -seconds if parts["sign"] else seconds
-    return _of_iso(text.strip()) or _of_units(text.strip())
+    seconds = _of_iso(text.strip())
+    return _of_units(text.strip()) if seconds is None else seconds
 
 
 def is_time_of_day(texts: list[str]) -> bool:
