@@ -196,8 +196,8 @@ def _weights_of_draws(draws: NDArray, chain_weights: ArrayLike | None) -> NDArra
     weights = np.asarray(chain_weights, dtype=np.float64)
     if weights.shape != draws.shape[:1] or not (np.isfinite(weights) & (weights >= 0.0)).all() or not weights.any():
         raise ValueError(
-            f"chain_weights must be {draws.shape[0]} numbers of at least 0, not all 0, one for each chain of draws, got "
-            f"{chain_weights!r}."
+            f"chain_weights must be {draws.shape[0]} numbers of at least 0, not all 0, one for each chain of draws, "
+            f"got {chain_weights!r}."
         )
     return np.repeat(weights, draws[0, ..., 0].size)
 

@@ -13,12 +13,14 @@ from sklearn_subanneal.columns.binding import DECLARED
 from sklearn_subanneal.columns.cyclic import ROUNDING, TURN
 from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.report.column_values import ColumnValues
+from sklearn_subanneal.report.date_texts import ALL_DATES
 from sklearn_subanneal.report.declared_column import unsuitable
 from sklearn_subanneal.report.declared_type import CYCLIC, DeclaredType
 from sklearn_subanneal.report.number_digits import DIGITS_SHOWN, LARGEST_IN_FULL, decimals_of
 from sklearn_subanneal.report.text_levels import ORDINAL, levels_of, order_remedy
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.chosen_type import AUTO
+from sklearn_subanneal.tables.dates import date_spelling
 from sklearn_subanneal.tables.spelling import units_of
 
 if TYPE_CHECKING:
@@ -195,7 +197,7 @@ def _inferred(name: str, values: ColumnValues) -> tuple[str, str, bool]:
         left = f"; missing where they are not: {marks}" if marks else ""
         reason = f"texts that spell {values.spelling.words}{left}; {reason}"
     elif values.reading:
-        reason = f"{values.reading}; {reason}" if values.reading != "dates" else "all texts are dates"
+        reason = values.reading if values.reading.startswith(ALL_DATES) else f"{values.reading}; {reason}"
     if chosen.kind == "categorical" and series.dtype.kind not in "iuf":
         kind, reason = _of_text(chosen.kind, seen, len(series), n_distinct)
         return kind, reason, kind == chosen.kind
@@ -220,6 +222,8 @@ def _of_text(kind: str, seen: pd.Series, n_rows: int, n_distinct: int) -> tuple[
     units = units_of(texts.unique()[:UNITS_LOOK].tolist())
     if 1 < len(units) <= MOST_UNITS:
         what = f"numbers with several units ({', '.join(units)}), texts until they are converted to one"
+    elif date_spelling(texts.unique()).are_seasons:
+        what = "seasons from one year to the next, and no months"
     if n_distinct == n_rows:
         return (LABEL if n_words < WORDS_OF_SENTENCE else IGNORED), f"{what}, different in each row"
     if n_distinct > MOST_TEXTS or n_distinct > max(FEW_TEXTS, len(seen) / 2):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -14,16 +13,15 @@ from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TICKS, TRUE
 from sklearn_subanneal.report.column_hints import ColumnHints
 from sklearn_subanneal.report.common_decimal import is_text_column
+from sklearn_subanneal.report.date_texts import read_date_texts
 from sklearn_subanneal.report.marked_cells import marked_cells
 from sklearn_subanneal.report.text_levels import as_typed, typed_texts, with_levels
 from sklearn_subanneal.tables.cells import pandas_cells
-from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
 from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
 from sklearn_subanneal.tables.numbered_dates import numbered_dates
 from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
 from sklearn_subanneal.tables.spelling import (
     DURATION,
-    NEARLY_ALL,
     NUMBER,
     TIME_OF_DAY,
     Spelling,
@@ -187,8 +185,8 @@ def _of_texts(
     if meaning == TICK:
         return _ticks(series, distinct)
     if len(distinct) >= FEWEST_DAYS and distinct.str.fullmatch(COMPACT_DAY).all():
-        if (dates := _dates(series, distinct.tolist(), options, decimal)) is not None:
-            return dates
+        if (dates := read_date_texts(series, distinct.tolist(), options, decimal)) is not None:
+            return ColumnValues(**dates._asdict())
     if (plain := _plain_numbers(series, seen, options, decimal)) is not None:
         return ColumnValues(plain)
     lowered = set(distinct.str.lower()) if len(distinct) <= 4 else set()
@@ -197,8 +195,8 @@ def _of_texts(
         return ColumnValues(cells if series.isna().any() else cells.astype(bool))
     if len(distinct) == 1 and distinct.iloc[0] in TICKS and len(seen) < len(series):
         return _ticks(series, distinct)
-    if (dates := _dates(series, distinct.tolist(), options, decimal)) is not None:
-        return dates
+    if (dates := read_date_texts(series, distinct.tolist(), options, decimal)) is not None:
+        return ColumnValues(**dates._asdict())
     cells = pandas_cells(series.name, series)
     spelling = find_spelling(cells, decimal, meaning) or _with_words(cells, decimal, meaning)
     if spelling is None or set(spelling.marks) & set(options.keep):
@@ -251,69 +249,6 @@ def _plain_numbers(series, seen, options, decimal) -> pd.Series | None:
         if decimal_mark(texts) != POINT and all(parse_number(own, COMMA) is not None for own in texts):
             return None
     return numbers.astype("float64") if numbers.dtype.kind not in "iuf" else numbers
-
-
-def _dates(series, distinct: list[str], options, decimal) -> ColumnValues | None:
-    """The dates that nearly all texts spell, missing where others are; None if they do not."""
-    import pandas as pd
-
-    orders = (options.day_first,) if options.day_first is not None else (True, False)
-    look = distinct[:300]
-    if sum(_is_date(text, orders) for text in look) < 0.5 * len(look):
-        return None
-    marks = [] if _are_dates(distinct, orders) else [text for text in distinct if not _is_date(text, orders)]
-    counts = series.value_counts()
-    n_marked = sum(int(counts[mark]) for mark in marks)
-    words = all(is_missing_word(mark, of_dates=True) for mark in marks)
-    if (n_marked > (1.0 - NEARLY_ALL) * counts.sum() and not words) or set(marks) & set(options.keep):
-        return None
-    dated = [text for text in distinct if text not in set(marks)]
-    order = options.day_first
-    try:
-        order = comes_day_first(dated, series.name) if order is None else order
-    except ValueError:
-        order = _chronological(series, dated, decimal)
-        if order is None:
-            problem = (
-                "dates whose numbers may be day or month first, since none before the year is above 12: pass "
-                "--day-first or --month-first"
-            )
-            return ColumnValues(series, problem=problem)
-    try:
-        dates = parse_datetimes(dated, series.name, order)
-    except ValueError as error:
-        return ColumnValues(series, problem=str(error))
-    if dates is None:
-        return None
-    found = series.map(dict(zip(dated, dates, strict=True)))
-    cells = pd.Series(pd.to_datetime(found), series.index, name=series.name)
-    return ColumnValues(cells, reading="dates", marks={mark: int(counts[mark]) for mark in marks}, day_first=order)
-
-
-def _is_date(text: str, orders: Sequence[bool]) -> bool:
-    return _are_dates([text], orders)
-
-
-def _are_dates(texts: list[str], orders: Sequence[bool]) -> bool:
-    try:
-        return any(parse_datetimes(texts, day_first=order) is not None for order in orders)
-    except ValueError:
-        # Some have a time zone: all are dates.
-        return True
-
-
-def _chronological(series, dated: list[str], decimal: str | None) -> bool | None:
-    """Whether the day comes first in dates that are in order of time only so; None if nobody can tell."""
-    orders = {}
-    for day_first in (True, False):
-        dates = parse_datetimes(dated, series.name, day_first)
-        if dates is None:
-            continue
-        values = series.map(dict(zip(dated, dates, strict=True))).dropna().to_numpy("M8[us]")
-        orders[day_first] = bool((values[1:] >= values[:-1]).all() or (values[1:] <= values[:-1]).all())
-    if orders.get(True) != orders.get(False):
-        return bool(orders.get(True))
-    return True if decimal == COMMA else None
 
 
 def _without_sentinels(found: ColumnValues, options: ReadingOptions, hints: ColumnHints) -> ColumnValues:
