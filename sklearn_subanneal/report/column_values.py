@@ -13,7 +13,7 @@ from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TICKS, TRUE
 from sklearn_subanneal.report.column_hints import ColumnHints
 from sklearn_subanneal.report.common_decimal import is_text_column
-from sklearn_subanneal.report.date_texts import read_date_texts
+from sklearn_subanneal.report.date_texts import in_zone, read_date_texts
 from sklearn_subanneal.report.marked_cells import marked_cells
 from sklearn_subanneal.report.text_levels import as_typed, typed_texts, with_levels
 from sklearn_subanneal.tables.cells import pandas_cells
@@ -125,7 +125,8 @@ def read_values(
         found = _of_texts(series, options, options.decimal or decimal, hints.meaning)
     else:
         clock = Spelling(hints.meaning) if hints.meaning in (DURATION, TIME_OF_DAY) else None
-        found = ColumnValues(known[0], clock, marks=known[1])
+        cells = in_zone(known[0], series, hints.learned.column.dtype)
+        found = ColumnValues(cells, clock, marks=known[1])
     found.marks = marks | found.marks
     return _dated(_without_sentinels(found, options, hints), hints)
 

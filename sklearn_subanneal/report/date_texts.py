@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.tables.dates import comes_day_first, date_spelling, parse_datetimes
@@ -79,9 +82,42 @@ def read_date_texts(
     found = series.map(dict(zip(dated, dates, strict=True)))
     cells = pd.Series(pd.to_datetime(found), series.index, name=series.name)
     reading = ALL_DATES
+    if spelled.zone is not None:
+        cells = _localized(cells, spelled.zone)
+        zone = spelled.zone.tzname(None)
+        reading += f" in the time zone {zone}" if spelled.n_zones == 1 else f" of {spelled.n_zones} time zones, in UTC"
     if spelled.has_short_years:
         reading += ", years of two digits read as 1969 to 2068"
     return DateTexts(cells, reading, {mark: int(counts[mark]) for mark in marks}, day_first=order)
+
+
+def in_zone(dates: pd.Series, texts: pd.Series, dtype: str) -> pd.Series:
+    """Dates of a new table in the time zone of the texts from which they were read.
+
+    Parameters
+    ----------
+    dates : pandas.Series
+        In UTC where the texts have a zone. Of another dtype, they are returned as they are.
+    texts : pandas.Series
+        NA where missing. Dates without a zone are on the clocks of the one that the column has.
+    dtype : str
+        Of the column that a model has.
+    """
+    import pandas as pd
+
+    if dates.dtype.kind != "M" or getattr(dates.dtype, "tz", None) is not None:
+        return dates
+    zone = date_spelling(texts.dropna().unique()).zone
+    if zone is not None:
+        return _localized(dates, zone)
+    own = pd.Series(dtype=dtype).dt.tz if dtype.startswith("datetime64[") else None
+    # Clocks that are put forward leave an hour out, and one that is put back has an hour twice.
+    twice = np.ones(len(dates), bool)
+    return dates if own is None else dates.dt.tz_localize(own, ambiguous=twice, nonexistent="shift_forward")
+
+
+def _localized(dates: pd.Series, zone: datetime.timezone) -> pd.Series:
+    return dates.dt.tz_localize("UTC").dt.tz_convert(zone)
 
 
 def _is_date(text: str, orders: Sequence[bool]) -> bool:
