@@ -7,13 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sklearn_subanneal.files.reading_options import ReadingOptions
+from sklearn_subanneal.files.stata_labels import stata_table
 from sklearn_subanneal.files.unfolding import TooLarge
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def typed_table(content: bytes, kind: str, options: ReadingOptions, name: str) -> pd.DataFrame:
+def typed_table(content: bytes, kind: str, options: ReadingOptions, name: str, notes: list[str]) -> pd.DataFrame:
     """The table in a file of one of these kinds.
 
     Parameters
@@ -23,6 +24,8 @@ def typed_table(content: bytes, kind: str, options: ReadingOptions, name: str) -
     options : ReadingOptions
     name : str
         Of the file, for messages.
+    notes : list of str
+        What labels of values mean is added.
 
     Raises
     ------
@@ -40,8 +43,7 @@ def typed_table(content: bytes, kind: str, options: ReadingOptions, name: str) -
         elif kind == "feather":
             table = pd.read_feather(io.BytesIO(content))
         elif kind == "stata":
-            # Labels of values stand in the order of their codes, which says nothing of the values.
-            table = pd.read_stata(io.BytesIO(content), convert_categoricals=True, order_categoricals=False)
+            table = stata_table(content, options, notes)
         else:
             table = pd.read_sas(io.BytesIO(content), format=kind, encoding=options.encoding or "latin-1")
         table = _with_named_index(table)
