@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import zipfile
 
 import pandas as pd
 import pytest
@@ -98,6 +99,41 @@ def test_merged_cells_have_the_value_of_the_first(tmp_path):
     assert "names in merged cells are those of each of their columns" in notes
     sheet(tmp_path / "u.xlsx", [["a", "b"], *([row / 7, row * 3 + 0.5] for row in range(60))], [])
     assert "merged" not in "; ".join(read_source(tmp_path / "u.xlsx").notes)
+
+
+@pytest.mark.parametrize("block", [2**20, 37])
+def test_formulas_without_a_value_are_told(tmp_path, block, monkeypatch):
+    """Programs that compute nothing write them; the cells look empty."""
+    monkeypatch.setattr("sklearn_subanneal.files.sheet_archive._BLOCK", block)
+    rows = [["item", "net", "gross"], *([f"I{k % 7}", k / 7, f"=B{k + 4}*1.19" if k % 2 else k / 5] for k in range(60))]
+    sheet(tmp_path / "t.xlsx", rows, [])
+    source = read_source(tmp_path / "t.xlsx")
+    assert source.frame["gross"].isna().sum() == 30
+    assert "30 cells with a formula have no value in the file, the first is C5, and are" in "; ".join(source.notes)
+    with zipfile.ZipFile(tmp_path / "t.xlsx") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    # As spreadsheet programs write them: with a value, which may be an empty text.
+    for value, kind in ((b"<v>7.5</v>", b""), (b"<v></v>", b' t="str"')):
+        whole = re.sub(
+            rb'<c r="(C[0-9]+)"><f>([^<]*)</f><v ?/?>(?:</v>)?</c>', rb'<c r="\1"KIND><f>\2</f>VALUE</c>', parts[name]
+        )
+        with zipfile.ZipFile(tmp_path / "u.xlsx", "w") as archive:
+            for own, part in (parts | {name: whole.replace(b"VALUE", value).replace(b"KIND", kind)}).items():
+                archive.writestr(own, part)
+        source = read_source(tmp_path / "u.xlsx")
+        assert "formula" not in "; ".join(source.notes) and (source.frame["gross"] == 7.5).sum() == 30 * (not kind)
+
+
+def test_formulas_alone_are_no_table(tmp_path):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in range(9):
+        book.active.append([f"={row}+1", f"={row}+2"])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(
+        ValueError, match=r"no table, since 18 cells with a formula have no value .* and save it, or name"
+    ):
+        read_source(tmp_path / "t.xlsx")
 
 
 def test_a_second_row_of_names_is_told(tmp_path):
