@@ -21,6 +21,7 @@ from sklearn_subanneal.report.text_levels import ORDINAL, levels_of, order_remed
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.chosen_type import AUTO
 from sklearn_subanneal.tables.dates import date_spelling
+from sklearn_subanneal.tables.number_signs import several_signs
 from sklearn_subanneal.tables.spelling import units_of
 
 if TYPE_CHECKING:
@@ -219,7 +220,8 @@ def _of_text(kind: str, seen: pd.Series, n_rows: int, n_distinct: int) -> tuple[
     texts = seen.astype(str)
     n_words = texts.str.count(r"\s+").mean() + 1.0
     what = "free text" if n_words >= WORDS_OF_TEXT else "text"
-    units = units_of(texts.unique()[:UNITS_LOOK].tolist())
+    look = texts.unique()[:UNITS_LOOK].tolist()
+    units = units_of(look) or several_signs(look)
     if 1 < len(units) <= MOST_UNITS:
         what = f"numbers with several units ({', '.join(units)}), texts until they are converted to one"
     elif date_spelling(texts.unique()).are_seasons:

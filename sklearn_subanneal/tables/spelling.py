@@ -11,6 +11,7 @@ import numpy as np
 from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.tables.cells import Cells
 from sklearn_subanneal.tables.clock_times import is_time_of_day, parse_duration, parse_time_of_day
+from sklearn_subanneal.tables.number_signs import common_kind, suits
 from sklearn_subanneal.tables.numerals import POINT, decimal_mark, parse_number
 from sklearn_subanneal.tables.value_order import is_number
 
@@ -26,6 +27,8 @@ _UNIT = re.compile(r"(?<=[0-9.,])(?:\s*(?P<long>[A-Za-zµΩ°][A-Za-z0-9²³/°]
 _BOUNDS = "<>=≤≥~≈ "
 _SCALES = {"k": 1e3, "K": 1e3, "Tsd": 1e3, "M": 1e6, "Mio": 1e6, "mio": 1e6, "bn": 1e9, "Mrd": 1e9}
 _SCALED = re.compile(rf"(?P<number>.*[0-9])\s*(?P<scale>{'|'.join(_SCALES)})\.?\s*(?:[$€£])?\s*")
+# Where all are such, they are kelvins, and no thousands.
+_KELVIN = re.compile(r"\s*[+-]?[0-9]+[.,][0-9]+\s+K\s*")
 # A leading zero and another digit, as in a postcode.
 _CODE = re.compile(r"[+-]?0[0-9]+")
 # Words in names of columns of durations.
@@ -55,6 +58,9 @@ class Spelling:
         Whether some have a scale behind them, such as "1.2k" and "3 Mio", which is 3,000,000.
     marks : tuple of str
         The strings that mean a missing cell.
+    sign : str
+        The currency of the numbers, or a percent sign, if strings have several: the others spell none. "none": they
+        must have no sign. Empty: any is read.
     """
 
     meaning: str = NUMBER
@@ -63,6 +69,7 @@ class Spelling:
     has_bounds: bool = False
     has_scales: bool = False
     marks: tuple[str, ...] = ()
+    sign: str = ""
 
     def read(self, text: str) -> float | None:
         """The number that a string spells, or None.
@@ -77,6 +84,8 @@ class Spelling:
             return parse_duration(text)
         if self.meaning == TIME_OF_DAY:
             return parse_time_of_day(text)
+        if self.sign and not suits(text, self.sign):
+            return None
         if self.has_scales and (scaled := _SCALED.fullmatch(text)):
             number = parse_number(scaled["number"], self.decimal)
             return None if number is None else number * _SCALES[scaled["scale"]]
@@ -105,7 +114,8 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     Strings spell numbers if at least 95 % of the cells do, or half of them, at least ten different ones, and the others
     are at most three marks without a digit, such as "-" or "unknown": these are missing cells. Bounds, such as "<0.5",
     spell numbers if most cells are none; "<38" and ">38" alone are categories. None are numbers if one has a leading
-    zero and as many digits as at least half of the others, as the postcode "01067", unless ``meaning`` says so.
+    zero and as many digits as at least half of the others, as the postcode "01067", unless ``meaning`` says so. Of
+    several currencies, and of percentages and fractions, one kind spells numbers, unless ``meaning`` says that all do.
 
     Parameters
     ----------
@@ -135,12 +145,18 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     with_unit = replace(numbers, unit=unit_of(texts))
     are_bounds = any(text[:1] in tuple(_BOUNDS) or text.endswith("+") for text in texts)
     of_bounds = [replace(with_unit, has_bounds=True)] if are_bounds else []
-    of_scales = [replace(numbers, has_scales=True)] if any(_SCALED.fullmatch(text) for text in texts) else []
+    are_kelvins = all(_KELVIN.fullmatch(text) for text in texts if re.search(r"\d", text))
+    have_scales = not are_kelvins and any(_SCALED.fullmatch(text) for text in texts)
+    of_scales = [replace(numbers, has_scales=True)] if have_scales else []
     clocks = _of_clocks(cells.name, texts) if meaning in (None, NUMBER) else [Spelling(meaning)]
     are_codes = meaning is None and _are_codes(texts)
+    n_cells = [count for value, count in zip(cells.values, counts, strict=True) if isinstance(value, str)]
+    sign = common_kind(texts, n_cells, numbers.decimal) if meaning is None else ""
     for spelling in (numbers, *clocks, *of_scales, with_unit, *of_bounds):
         if meaning not in (None, spelling.meaning) or (are_codes and spelling.meaning == NUMBER):
             continue
+        if spelling.meaning == NUMBER:
+            spelling = replace(spelling, sign=sign)
         look = cells.values[:FIRST_LOOK]
         if sum(_has(spelling, value) for value in look) < LEAST_OF_LOOK * len(look) and len(look) > MOST_MARKS * 2:
             continue

@@ -11,6 +11,7 @@ from sklearn_subanneal import CrossCat
 from sklearn_subanneal.tables.cells import object_cells
 from sklearn_subanneal.tables.clock_times import parse_duration, parse_time_of_day
 from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
+from sklearn_subanneal.tables.number_signs import common_kind, several_signs
 from sklearn_subanneal.tables.numerals import decimal_mark, parse_number
 from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
 from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells
@@ -111,6 +112,48 @@ def test_spellings_of_columns():
         90.0,
         12.0,
     ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "sign"),
+    [
+        (["$12.50", "US$3", "4 USD", "5"], ""), (["$12.50", "CAD 3"], ""), (["¥5", "5 CNY"], ""),
+        (["5 kr", "5 SEK"], ""),
+        (["$12.50", "€11.90", "$3"], "USD"), (["5 GBP", "6 EUR", "£7"], "GBP"), (["5 %", "$3", "6 %"], "%"),
+        (["43%", "0.51", "60%", "0.2"], "none"), (["43%", "0", "1"], ""), (["43%", "51", "0.5"], ""),
+        (["0.4%", "0.5"], ""),
+        (["43%", "n/a", "51%"], ""),
+    ],
+)  # fmt: skip
+def test_signs_of_several_kinds(texts, sign):
+    assert common_kind(texts, [1] * len(texts)) == sign
+
+
+def test_several_currencies_are_no_column_of_numbers():
+    euros, dollars = [f"€{n}.50" for n in range(40)], [f"${n}.25" for n in range(40)]
+    assert find_spelling(cells([*euros, *dollars])) is None
+    # But if the user says that they are numbers.
+    assert find_spelling(cells([*euros, *dollars]), meaning="number").read("$3") == 3.0
+    # A slip costs its cell.
+    found = find_spelling(cells([*euros, "$7"]))
+    assert found.marks == ("$7",) and found.read("EUR 5") == found.read("5") == 5.0 and found.read("US$5") is None
+    assert find_spelling(cells([*euros, *[f"{n}" for n in range(9)]])).sign == ""
+    # 43 % is 0.43.
+    shares, percents = [f"0.{n}" for n in range(10, 50)], [f"{n}%" for n in range(10, 50)]
+    assert find_spelling(cells([*shares, *percents])) is None
+    assert find_spelling(cells([*shares, "43%"])).marks == ("43%",)
+    assert find_spelling(cells([*percents, "0.43"])).read("0.43") == 0.43
+    assert several_signs(["$12.50", "€11.90", "¥1850", "8.20 GBP", "1.5%"]) == ["$", "€", "¥", "GBP", "%"]
+    assert several_signs(["43%", "0.51"]) == ["%", "none"] and several_signs(["$5", "a €6"]) == []
+
+
+def test_kelvins_are_no_thousands():
+    kelvins = ["293.1 K", "288.4 K", "301.9 K", "unknown"]
+    found = find_spelling(cells([*kelvins, *(f"{n}.5 K" for n in range(280, 300))]))
+    assert found.unit == "K" and not found.has_scales and found.read("293.1 K") == 293.1
+    # Of amounts, some are below a thousand, or without decimals.
+    for other in ("900", "2 K", "2.5K"):
+        assert find_spelling(cells([*kelvins[:3], other])).read("1.2 K") == 1200.0
 
 
 def test_few_marks_are_missing_cells():
