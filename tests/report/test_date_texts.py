@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,10 +28,18 @@ def described(tmp_path, name, cells):
     return source.frame[name], column.kind, column.reason
 
 
+class LearnedDates(NamedTuple):
+    """What is read by a column that a model has."""
+
+    series: pd.Series
+    unreadable: dict[str, int]
+    remark: str = ""
+
+
 def read(texts, dtype):
     """Texts of a new table, as dates of a column that a model has."""
     dates = pd.Series(pd.to_datetime(pd.Series(texts), utc=True).dt.tz_localize(None))
-    column = SimpleNamespace(read=lambda own: (dates, {}), column=SimpleNamespace(dtype=dtype))
+    column = SimpleNamespace(read=lambda own: LearnedDates(dates, {}), column=SimpleNamespace(dtype=dtype))
     return read_values(pd.Series(texts, name="when"), ReadingOptions(), None, ColumnHints(learned=column)).series
 
 
