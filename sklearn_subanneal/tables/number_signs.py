@@ -37,15 +37,15 @@ def sign_of(text: str) -> str:
 
 
 def suits(text: str, kind: str) -> bool:
-    """Whether a number has a sign of this kind, a currency or a percent sign, or none."""
+    """Whether a number has no sign, or that of this currency."""
     sign = sign_of(text)
     return not sign or kind in _kinds(sign)
 
 
 def common_kind(texts: list[str], counts: Iterable[int], decimal: str = POINT) -> str:
-    """The kind of sign that most numbers have where signs are of several kinds; empty if they are of one.
+    """The currency that most numbers have where there are several; empty if all can be of one, or none has any.
 
-    The kind is "none" where numbers between 0 and 1 stand beside percentages: these are a hundred times as large.
+    It is "none" where numbers between 0 and 1 stand beside percentages: these are a hundred times as large.
 
     Parameters
     ----------
@@ -65,18 +65,16 @@ def common_kind(texts: list[str], counts: Iterable[int], decimal: str = POINT) -
     'none'
     """
     signed = [(text, sign_of(text), count) for text, count in zip(texts, counts, strict=True)]
-    numbers: dict[str, int] = {}
+    currencies: dict[str, int] = {}
     for _, sign, count in signed:
-        for kind in _kinds(sign) if sign else ():
-            numbers[kind] = numbers.get(kind, 0) + count
-    if not numbers:
-        return ""
+        for kind in _kinds(sign) if sign not in ("", PERCENT) else ():
+            currencies[kind] = currencies.get(kind, 0) + count
+    if currencies:
+        # Of currencies that are as frequent the first.
+        kind = max(currencies, key=lambda own: currencies[own])
+        return kind if any(sign not in ("", PERCENT) and kind not in _kinds(sign) for _, sign, _ in signed) else ""
     n_signed = sum(count for _, sign, count in signed if sign)
-    # Of kinds that are as frequent the first.
-    kind = max(numbers, key=lambda own: numbers[own])
-    if numbers[kind] < n_signed:
-        return kind
-    if kind != PERCENT:
+    if not n_signed:
         return ""
     read = [(parse_number(text, decimal), sign, count) for text, sign, count in signed]
     percents = [abs(number) for number, sign, _ in read if number and sign]

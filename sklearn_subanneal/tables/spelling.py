@@ -59,8 +59,8 @@ class Spelling:
     marks : tuple of str
         The strings that mean a missing cell.
     sign : str
-        The currency of the numbers, or a percent sign, if strings have several: the others spell none. "none": they
-        must have no sign. Empty: any is read.
+        The currency of the numbers, if strings have several: those in others spell none. "none": with a sign they spell
+        none. Empty: any is read.
     """
 
     meaning: str = NUMBER
