@@ -129,7 +129,7 @@ class LearnedColumn:
     def _spelled(self, texts: list[str], decimal: str) -> dict[str, float]:
         """The numbers that some texts spell."""
         if self.meaning not in (None, NUMBER):
-            spellings = [Spelling(self.meaning)]
+            spellings = [Spelling(self.meaning, decimal)]
         else:
             plain = Spelling(decimal=decimal)
             with_unit = replace(plain, unit=unit_of(texts))

@@ -10,8 +10,8 @@ import numpy as np
 
 from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.tables.cells import Cells
-from sklearn_subanneal.tables.clock_times import is_time_of_day, parse_duration, parse_time_of_day
-from sklearn_subanneal.tables.numerals import POINT, decimal_mark, parse_number
+from sklearn_subanneal.tables.clock_times import duration_numbers, is_time_of_day, parse_duration, parse_time_of_day
+from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
 from sklearn_subanneal.tables.value_order import is_number
 
 NUMBER, DURATION, TIME_OF_DAY = "number", "duration", "time of day"
@@ -74,7 +74,7 @@ class Spelling:
         72.5
         """
         if self.meaning == DURATION:
-            return parse_duration(text)
+            return parse_duration(text, self.decimal)
         if self.meaning == TIME_OF_DAY:
             return parse_time_of_day(text)
         if self.has_scales and (scaled := _SCALED.fullmatch(text)):
@@ -89,12 +89,12 @@ class Spelling:
     @property
     def words(self) -> str:
         """What the strings spell, in words."""
+        decimals = " with decimal commas" if self.decimal != POINT else ""
         if self.meaning == DURATION:
-            return "durations, in seconds"
+            return f"durations, in seconds{decimals}"
         if self.meaning == TIME_OF_DAY:
             return "times of day, in hours"
         unit = f" of {self.unit}" if self.unit else ""
-        decimals = " with decimal commas" if self.decimal != POINT else ""
         bounds = ", bounds such as <1 read as the number" if self.has_bounds else ""
         return f"numbers{unit}{decimals}{bounds}{' with scales such as k' if self.has_scales else ''}"
 
@@ -137,6 +137,7 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     of_bounds = [replace(with_unit, has_bounds=True)] if are_bounds else []
     of_scales = [replace(numbers, has_scales=True)] if any(_SCALED.fullmatch(text) for text in texts) else []
     clocks = _of_clocks(cells.name, texts) if meaning in (None, NUMBER) else [Spelling(meaning)]
+    clocks = [_with_mark(clock, texts, decimal) for clock in clocks]
     are_codes = meaning is None and _are_codes(texts)
     for spelling in (numbers, *clocks, *of_scales, with_unit, *of_bounds):
         if meaning not in (None, spelling.meaning) or (are_codes and spelling.meaning == NUMBER):
@@ -225,6 +226,14 @@ def _of_clocks(name, texts) -> list[Spelling]:
     if any(parse_time_of_day(text) >= 1.0 for text in times) and is_time_of_day(times) and not _DURATIONS.search(name):
         return [Spelling(TIME_OF_DAY), Spelling(DURATION)]
     return [Spelling(DURATION)]
+
+
+def _with_mark(clock: Spelling, texts: list[str], decimal: str | None) -> Spelling:
+    """Durations with the mark before decimals of their numbers, as of "1,250 min"; other clocks have none."""
+    numbers = duration_numbers(texts) if clock.meaning == DURATION else []
+    if not any(COMMA in number or POINT in number for number in numbers):
+        return clock
+    return replace(clock, decimal=decimal_mark(numbers) or decimal or POINT)
 
 
 def units_of(texts: list[str]) -> list[str]:

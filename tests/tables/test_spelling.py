@@ -76,6 +76,33 @@ def test_durations(text, seconds):
 
 
 @pytest.mark.parametrize(
+    ("text", "by_point", "by_comma"),
+    [
+        ("1,250 min", 75_000.0, 75.0), ("1.250 min", 75.0, 75_000.0), ("1,5 hours", 5400.0, 5400.0),
+        ("1.5 hours", 5400.0, 5400.0), ("2h 1,200s", 8400.0, 7201.2), ("1.200,5 min", 72_030.0, 72_030.0),
+        ("0,250 min", 15.0, 15.0), ("1,200,300 sec", 1_200_300.0, 1_200_300.0), ("05 min", 300.0, 300.0),
+        ("1,2,3 min", None, None),
+    ],
+)  # fmt: skip
+def test_marks_between_the_thousands_of_durations(text, by_point, by_comma):
+    assert parse_duration(text) == by_point and parse_duration(text, ",") == by_comma
+
+
+def test_durations_of_a_column_have_one_mark():
+    """A comma between thousands had been one before decimals, cell by cell."""
+    minutes = ["1,465 min", "250 min", "281 min", "1,301 min", "795 min"]
+    found = find_spelling(cells(minutes))
+    assert spelled_cells(cells(minutes), found).values.tolist() == [87_900.0, 15_000.0, 16_860.0, 78_060.0, 47_700.0]
+    hours = cells(["1,250 hours", "2,5 hours", "12 hours"])
+    german = find_spelling(hours)
+    assert german.words == "durations, in seconds with decimal commas"
+    assert spelled_cells(hours, german).values.tolist() == [4500.0, 9000.0, 43_200.0]
+    # Where the cells show no mark, that of the file counts; clocks have none.
+    assert find_spelling(cells(minutes), ",").read("1,465 min") == pytest.approx(87.9)
+    assert find_spelling(cells(["26:15:00", "1 h, 20 min"]), ",").words == "durations, in seconds"
+
+
+@pytest.mark.parametrize(
     ("text", "hours"),
     [("00:00", 0.0), ("23:30", 23.5), ("12:15 am", 0.25), ("12 PM", 12.0), ("9:45:36 p.m.", 21.76), ("24:00", None),
      ("13:00 PM", None), ("7:5", None), ("2 days 07:00", None), ("noon", None)],
