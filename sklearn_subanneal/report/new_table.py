@@ -88,7 +88,7 @@ def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any
         )
     if not len(table.frame):
         raise ValueError(f"{table.name} has no rows: give it at least one.")
-    decimal = given.decimal or common_decimal(table.frame, table.separator)
+    decimal = given.decimal or common_decimal(table.frame, table.separator)[0]
     # A table of decimal commas in which a column of fractions was written as programs write them.
     has_points = given.decimal == COMMA == folder.types.reading.get("decimal")
     read, unreadable = {}, {}
