@@ -19,7 +19,7 @@ from sklearn_subanneal.report.number_digits import DIGITS_SHOWN, LARGEST_IN_FULL
 from sklearn_subanneal.report.text_levels import ORDINAL, levels_of, order_remedy
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.chosen_type import AUTO
-from sklearn_subanneal.tables.spelling import units_of
+from sklearn_subanneal.tables.spelling import Spelling, units_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,6 +63,8 @@ class ColumnDescription:
         Of a cyclic column, where it is declared or its values say it: 24 of hours of the day. None: 2 pi.
     meaning : str
         What its texts spell, as a types file has it; empty if that is plain.
+    spelling : Spelling or None
+        How they spell it, if not as programs write numbers.
     day_first : bool or None
         Which of two numbers before a year was read as the day.
     levels : tuple of str
@@ -82,6 +84,7 @@ class ColumnDescription:
     marks: dict[str, int] = field(default_factory=dict)
     period: float | None = None
     meaning: str = ""
+    spelling: Spelling | None = None
     day_first: bool | None = None
     levels: tuple[str, ...] = ()
     is_chosen: bool = False
@@ -135,8 +138,16 @@ def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]
         n_missing, n_distinct = int(values.series.isna().sum()), int(_hashable(seen).nunique())
         description = ColumnDescription(name, kind, reason, n_missing, n_distinct, _values(seen), values.marks, period)
         levels = levels_of(values.series) if kind == ORDINAL else ()
-        known = {"meaning": values.meaning, "day_first": values.day_first, "levels": levels, "is_chosen": is_chosen}
-        columns.append(replace(description, **known))
+        columns.append(
+            replace(
+                description,
+                meaning=values.meaning,
+                spelling=values.spelling,
+                day_first=values.day_first,
+                levels=levels,
+                is_chosen=is_chosen,
+            )
+        )
     return columns
 
 

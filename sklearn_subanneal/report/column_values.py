@@ -61,6 +61,8 @@ class ColumnValues:
         Which of two numbers before a year was read as the day.
     are_ticks : bool
         Whether the texts were ticks, and empty cells mean no.
+    remark : str
+        What may surprise in the reading of a column of a new table; empty if nothing does.
     """
 
     series: pd.Series
@@ -70,6 +72,7 @@ class ColumnValues:
     problem: str = ""
     day_first: bool | None = None
     are_ticks: bool = False
+    remark: str = ""
 
     @property
     def are_hours(self) -> bool:
@@ -127,7 +130,7 @@ def read_values(
         found = _of_texts(series, options, options.decimal or decimal, hints.meaning)
     else:
         clock = Spelling(hints.meaning) if hints.meaning in (DURATION, TIME_OF_DAY) else None
-        found = ColumnValues(known[0], clock, marks=known[1])
+        found = ColumnValues(known.series, clock, marks=known.unreadable, remark=known.remark)
     found.marks = marks | found.marks
     return _dated(_without_sentinels(found, options, hints), hints)
 

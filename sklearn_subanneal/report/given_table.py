@@ -69,7 +69,7 @@ def for_types(folder: ModelFolder, texts: Sequence[str]) -> ModelFolder:
                 "make another report with it."
             )
     modelled = {column.name for column in folder.model._table.columns}
-    for table in ("missing", "spelling"):
+    for table in ("missing", "spelling", "numbers"):
         for name in getattr(own, table):
             if name not in modelled and name not in getattr(known, table):
                 raise ValueError(

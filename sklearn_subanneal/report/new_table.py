@@ -13,6 +13,7 @@ from sklearn_subanneal.report.common_decimal import common_decimal
 from sklearn_subanneal.report.learned_column import LearnedColumn
 from sklearn_subanneal.report.model_folder import ModelFolder
 from sklearn_subanneal.report.replaced_columns import with_columns
+from sklearn_subanneal.report.written_numbers import AS_PROGRAMS
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.missing_texts import is_missing_word
 from sklearn_subanneal.tables.numerals import COMMA, POINT
@@ -43,6 +44,8 @@ class NewTable:
         Columns of the file that the model does not have.
     notes : list of str
         How the file was read.
+    remarks : list of str
+        What of that may surprise.
     """
 
     name: str
@@ -52,6 +55,7 @@ class NewTable:
     contradictions: dict[str, tuple[str, int]] = field(default_factory=dict)
     unused: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
 
 def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any] | None = None) -> NewTable:
@@ -91,11 +95,12 @@ def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any
     decimal = given.decimal or common_decimal(table.frame, table.separator)[0]
     # A table of decimal commas in which a column of fractions was written as programs write them.
     has_points = given.decimal == COMMA == folder.types.reading.get("decimal")
-    read, unreadable = {}, {}
+    read, unreadable, remarks = {}, {}, []
     for name, column in columns.items():
         meaning = folder.types.spelling.get(name)
         own = POINT if has_points and meaning is None and not _is_whole(column) else decimal or POINT
-        learned = LearnedColumn(column, meaning, own, given.day_first)
+        written = folder.types.numbers.get(name, AS_PROGRAMS)
+        learned = LearnedColumn(column, meaning, own, given.day_first, written)
         texts = learned.has_texts
         hints = ColumnHints(
             as_text=texts,
@@ -107,6 +112,8 @@ def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any
         )
         values = read_values(table.frame[name], given, decimal, hints)
         read[name], wrong = learned.conformed(values.series)
+        if values.remark:
+            remarks.append(f"Column {name}: {values.remark}")
         known = {*given.missing, *hints.missing}
         wrong |= {
             mark: count
@@ -118,7 +125,8 @@ def read_new_table(path: str | Path, folder: ModelFolder, options: dict[str, Any
     X = with_columns(table.frame[list(columns)], read)
     unused = [name for name in table.frame if name not in columns]
     found = _contradictions(folder.model, X)
-    return NewTable(table.name, with_columns(table.frame, read), X, unreadable, found, unused, table.notes)
+    frame = with_columns(table.frame, read)
+    return NewTable(table.name, frame, X, unreadable, found, unused, table.notes, remarks)
 
 
 def _is_whole(column: Column) -> bool:

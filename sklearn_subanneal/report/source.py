@@ -208,7 +208,7 @@ def hints_of(name: str, types: TypesFile) -> ColumnHints:
 
 def _with_ordinals(known: TypesFile, given: ReadingOptions, names: list[str]) -> dict[str, str]:
     """The types that are declared, by name or by levels; levels of columns that are set aside have no effect."""
-    for table in ("missing", "spelling", "levels"):
+    for table in ("missing", "spelling", "levels", "numbers"):
         for name in getattr(known, table):
             if name not in names:
                 raise ValueError(f"[{table}] names the column {name!r}, which the table does not have; it has {names}.")

@@ -248,12 +248,12 @@ def units_of(texts: list[str]) -> list[str]:
     decimal = decimal_mark(_without_units(texts)) or POINT
     if any(parse_number(text, decimal) is None for text in _without_units(texts)):
         return []
-    found = _units(texts)
+    found = behind_numbers(texts)
     return sorted(set(found)) if len(found) == len(texts) else []
 
 
 def unit_of(texts: list[str]) -> str:
-    """The unit that stands behind most numbers, or an empty string.
+    """The unit that stands behind most numbers, of several the first; or an empty string.
 
     Examples
     --------
@@ -261,8 +261,8 @@ def unit_of(texts: list[str]) -> str:
     >>> unit_of(["72 kg", "81 kg", "heavy"])
     'kg'
     """
-    found = _units(texts)
-    return max(set(found), key=found.count) if found else ""
+    found = behind_numbers(texts)
+    return max(dict.fromkeys(found), key=found.count) if found else ""
 
 
 def _are_codes(texts) -> bool:
@@ -271,7 +271,8 @@ def _are_codes(texts) -> bool:
     return any(np.mean(lengths == n) >= 0.5 for n in {len(text) for text in texts if _CODE.fullmatch(text)})
 
 
-def _units(texts) -> list[str]:
+def behind_numbers(texts: list[str]) -> list[str]:
+    """The units behind the numbers of those strings that have one."""
     return [match["long"] or match["short"] for text in texts if (match := _UNIT.search(text)) and _ends(match)]
 
 

@@ -11,6 +11,7 @@ import pytest
 from sklearn_subanneal.report.cli import main
 from sklearn_subanneal.report.model_folder import open_model
 from sklearn_subanneal.report.new_table import read_new_table
+from sklearn_subanneal.report.types_file import read_types
 
 N_ROWS = 200
 FIT = ["--chains", "1", "--jobs", "1", "--no-plots", "-q"]
@@ -113,6 +114,43 @@ def test_one_row(folder, tmp_path):
     new = read_new_table(tmp_path / "one.json", open_model(folder / "report"))
     assert new.X["price"].tolist() == [1.5] and new.X["member"].tolist() == [True] and not new.unreadable
     assert new.X["ticked"].isna().all()
+
+
+def test_the_unit_of_the_report_is_known(folder, tmp_path):
+    """Grams had been read as so many kilograms, and of several units one at random."""
+    assert '"weight" = {unit = "kg"}' in (folder / "report" / "types.toml").read_text(encoding="utf-8")
+    new = read(folder, tmp_path, weight=["82 kg", "160 lb", "13 st", "81", "<70,5 KG", "82 k"])
+    assert new.unreadable == {"weight": {"160 lb": 1, "13 st": 1, "82 k": 1}} and not new.remarks
+    assert new.X["weight"].tolist()[:1] + new.X["weight"].tolist()[3:5] == [82.0, 81.0, 70.5]
+    new = read(folder, tmp_path, weight=["82000 g", "60500 g", ""])
+    assert new.X["weight"].isna().all() and new.unreadable == {"weight": {"82000 g": 1, "60500 g": 1}}
+
+
+def test_units_and_scales_that_the_report_did_not_have_are_told(folder, tmp_path, capsys):
+    new = read(folder, tmp_path, price=["7,5 EUR", "8,5"])
+    assert new.X["price"].tolist() == [7.5, 8.5] and not new.remarks
+    new = read(folder, tmp_path, price=["7,5 Euro", "8,5 Cent"])
+    assert new.X["price"][0] == 7.5 and new.unreadable == {"price": {"8,5 Cent": 1}}
+    assert len(new.remarks) == 1 and "'7,5 Euro' was read as 7.5, though" in new.remarks[0]
+    read(folder, tmp_path, price=["1,5 k", "8,5"])
+    main(["impute", str(tmp_path / "new.csv"), str(tmp_path / "out.csv"), "--model", str(folder / "report")])
+    assert "Column price: '1,5 k' was read as 1500, though" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("{unit = 3}", "give entries such as"),
+        ('{mass = "kg"}', "give entries such as"),
+        ('"kg"', "give entries such as"),
+        ('{decimal = ";"}', "a point or a comma, and not ';'"),
+    ],
+)
+def test_numbers_of_a_types_file_that_are_none(tmp_path, entry, message):
+    path = tmp_path / "own.toml"
+    path.write_text(f'[numbers]\n"weight" = {entry}\n')
+    with pytest.raises(ValueError, match=rf"for column 'weight' in \[numbers\]: .*{message}"):
+        read_types(path)
 
 
 def test_a_types_file_counts_more_than_that_of_the_report(folder, tmp_path, capsys):

@@ -13,7 +13,7 @@ from sklearn_subanneal.tables.clock_times import parse_duration, parse_time_of_d
 from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
 from sklearn_subanneal.tables.numerals import decimal_mark, parse_number
 from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
-from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells
+from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells, unit_of
 
 
 @pytest.mark.parametrize(
@@ -138,6 +138,13 @@ def test_spellings_of_columns():
         90.0,
         12.0,
     ]
+
+
+def test_of_units_that_are_as_frequent_the_first_is_taken():
+    """It had been another one from run to run."""
+    units = ["kg", "lb", "st", "oz", "g2", "mg"]
+    for first in range(len(units)):
+        assert unit_of([f"{own} {unit}" for own, unit in enumerate(units[first:] + units[:first])]) == units[first]
 
 
 def test_few_marks_are_missing_cells():
