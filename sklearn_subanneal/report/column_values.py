@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sklearn_subanneal.files.reading_options import ReadingOptions
-from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TICKS, TRUE
+from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TICKS, TRUE, read_ticks
 from sklearn_subanneal.report.column_hints import ColumnHints
 from sklearn_subanneal.report.common_decimal import is_text_column
 from sklearn_subanneal.report.marked_cells import marked_cells
@@ -215,13 +215,15 @@ def _of_texts(
 
 def _ticks(series: pd.Series, distinct: pd.Series) -> ColumnValues:
     """Boxes that are ticked or empty."""
-    others = distinct[~distinct.isin(TICKS)]
-    if len(others):
+    ticked, others = read_ticks(series)
+    if others.any():
         raise ValueError(
             f"Column {series.name!r} is declared a {TICK!r} in [spelling] of the types file, and holds "
-            f"{others.iloc[0]!r}: leave it out there, or correct its cells to one of {', '.join(TICKS)}, or empty."
+            f"{series[others].iloc[0]!r}: leave it out there, or correct its cells to one of {', '.join(TICKS)}, true, "
+            "false, or empty."
         )
-    return ColumnValues(series.notna(), reading=f"{distinct.iloc[0]!r} or empty", are_ticks=True)
+    reading = f"{distinct.iloc[0]!r} or {'empty' if distinct.isin(TICKS).any() else 'not'}"
+    return ColumnValues(ticked if ticked.isna().any() else ticked.astype(bool), reading=reading, are_ticks=True)
 
 
 def _with_words(cells, decimal, meaning) -> Spelling | None:

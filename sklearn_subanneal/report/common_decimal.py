@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
+from sklearn_subanneal.tables.spelling import without_units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 # Rows by which it is sought.
 MOST_LOOKED_AT = 300
 COMMAS = "commas before decimals"
+# At least this share of the cells with a mark must show the other one where another is known.
+LEAST_SHOWN = 0.05
 # Whole numbers with points between thousands, or numbers with three decimals; and whole ones below 1000.
 _GROUPED = re.compile(r"[+\-\u2212]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:\s*(?:€|EUR))?")
 _BELOW_1000 = re.compile(r"[+\-\u2212]?(?P<digits>0|[1-9][0-9]{0,2})(?:\s*(?:€|EUR))?")
@@ -70,6 +74,56 @@ def common_decimal(frame: pd.DataFrame, separator: str | None = None) -> tuple[s
                 "points stand between thousands, pass --decimal ,"
             )
     return None, ""
+
+
+def other_decimal(frame: pd.DataFrame, names: Iterable[str], known: str) -> tuple[bool, str]:
+    """Whether columns of a new table show the other mark before decimals than is known of them, and a remark on that.
+
+    They do if at least one cell in twenty with a mark can be read by the other one alone, and no cell shows the known
+    one, or has it in a number.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    names : iterable of str
+        Of columns of numbers that had the known mark.
+    known : {".", ","}
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn_subanneal.report.common_decimal import other_decimal
+    >>> other_decimal(pd.DataFrame({"x": ["2.314", "65.0"]}), ["x"], ",")[0]
+    True
+    >>> other_decimal(pd.DataFrame({"x": ["2.314", "65,0"]}), ["x"], ","), other_decimal(
+    ...     pd.DataFrame({"x": ["65", "7"]}), ["x"], ","
+    ... )
+    ((False, ''), (False, ''))
+    """
+    other = POINT if known == COMMA else COMMA
+    shown, doubtful = [], []
+    for name in (name for name in names if is_text_column(frame[name])):
+        for text in without_units(frame[name].dropna().drop_duplicates().tolist()):
+            number, otherwise = parse_number(text, known), parse_number(text, other)
+            if other not in text or otherwise is None:
+                if number is not None and (known in text or other in text):
+                    return False, ""
+            elif number is None:
+                shown.append(f"{text!r} in column {name!r}")
+            else:
+                doubtful.append(f"{text!r} in column {name!r} was read as {number:.15g}, and not as {otherwise:.15g}")
+    words = {POINT: "points", COMMA: "commas"}
+    if shown and len(shown) >= LEAST_SHOWN * (len(shown) + len(doubtful)):
+        return True, (
+            f"{words[other].capitalize()} stand before decimals, as {shown[0]} shows, where the table of the report "
+            f"has {words[known]}: if that is wrong, pass --decimal {known}"
+        )
+    if doubtful:
+        return False, (
+            f"{doubtful[0]}, since the table of the report has {words[known]} before decimals: if that is wrong, pass "
+            f"--decimal {other}"
+        )
+    return False, ""
 
 
 def is_text_column(series: pd.Series) -> bool:

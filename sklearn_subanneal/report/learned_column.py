@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TICKS, TRUE
+from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TRUE, read_ticks
 from sklearn_subanneal.report.text_levels import as_typed
 from sklearn_subanneal.report.written_numbers import AS_PROGRAMS, WrittenNumbers
 from sklearn_subanneal.tables.cells import array_cells
@@ -80,11 +80,8 @@ class LearnedColumn:
             NA where missing.
         """
         if self.meaning == TICK:
-            ticked = texts.isin(TICKS)
-            others = texts.notna() & ~ticked
-            # A column without any mark may have been added for want of it: nothing is observed.
-            is_empty = texts.isna() & (not texts.notna().any())
-            return LearnedCells(ticked.astype("boolean").mask(others | is_empty), counted_cells(texts[others]))
+            ticked, others = read_ticks(texts)
+            return LearnedCells(ticked, counted_cells(texts[others]))
         if self.column.kind == "datetime":
             return self._dates(texts)
         if self.column.kind == "boolean" or self._is_boolean:

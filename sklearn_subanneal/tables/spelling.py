@@ -131,7 +131,7 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     texts = [value for value in cells.values if isinstance(value, str)]
     if not any(re.search(r"\d", text) for text in texts[:FIRST_LOOK]):
         return None
-    numbers = Spelling(decimal=decimal_mark(_without_units(texts)) or decimal or POINT)
+    numbers = Spelling(decimal=decimal_mark(without_units(texts)) or decimal or POINT)
     with_unit = replace(numbers, unit=unit_of(texts))
     are_bounds = any(text[:1] in tuple(_BOUNDS) or text.endswith("+") for text in texts)
     of_bounds = [replace(with_unit, has_bounds=True)] if are_bounds else []
@@ -245,8 +245,8 @@ def units_of(texts: list[str]) -> list[str]:
     >>> units_of(["500 mg", "1.5 g", "2 g"]), units_of(["3 kg", "heavy"])
     (['g', 'mg'], [])
     """
-    decimal = decimal_mark(_without_units(texts)) or POINT
-    if any(parse_number(text, decimal) is None for text in _without_units(texts)):
+    decimal = decimal_mark(without_units(texts)) or POINT
+    if any(parse_number(text, decimal) is None for text in without_units(texts)):
         return []
     found = behind_numbers(texts)
     return sorted(set(found)) if len(found) == len(texts) else []
@@ -276,7 +276,8 @@ def behind_numbers(texts: list[str]) -> list[str]:
     return [match["long"] or match["short"] for text in texts if (match := _UNIT.search(text)) and _ends(match)]
 
 
-def _without_units(texts) -> list[str]:
+def without_units(texts: list[str]) -> list[str]:
+    """Strings without the units behind their numbers."""
     return [text[: match.start()] if (match := _UNIT.search(text)) and _ends(match) else text for text in texts]
 
 
