@@ -12,7 +12,7 @@ import numpy as np
 from sklearn_subanneal.columns.binding import DECLARED
 from sklearn_subanneal.columns.cyclic import ROUNDING, TURN
 from sklearn_subanneal.columns.type_choice import choose_type
-from sklearn_subanneal.report.column_values import ColumnValues
+from sklearn_subanneal.report.column_values import AS_TEXTS, ColumnValues
 from sklearn_subanneal.report.declared_column import unsuitable
 from sklearn_subanneal.report.declared_type import CYCLIC, DeclaredType
 from sklearn_subanneal.report.number_digits import DIGITS_SHOWN, LARGEST_IN_FULL, decimals_of
@@ -194,6 +194,9 @@ def _inferred(name: str, values: ColumnValues) -> tuple[str, str, bool]:
         return IGNORED, values.problem, False
     if series.dtype.kind == "f" and np.isinf(seen).any():
         raise ValueError(f"Column {name!r} holds infinity: correct it, leave it empty, or pass --missing inf.")
+    if values.reading == AS_TEXTS:
+        kind, reason = _of_text("categorical", seen, len(series), n_distinct)
+        return kind, f"{AS_TEXTS}; {reason}", False
     if values.are_hours:
         return "cyclic", "texts that spell times of day, in hours; the period is 24", False
     try:

@@ -13,6 +13,7 @@ from sklearn_subanneal.report.written_numbers import AS_PROGRAMS, WrittenNumbers
 from sklearn_subanneal.tables.cells import array_cells
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
+from sklearn_subanneal.tables.large_integers import LARGEST_EXACT, exact_integers
 from sklearn_subanneal.tables.numerals import COMMA, POINT
 from sklearn_subanneal.tables.spelling import NUMBER, Spelling, behind_numbers, unit_of
 
@@ -132,6 +133,9 @@ class LearnedColumn:
         # Where the known mark fits few cells, the column has the other one: tables may have both.
         if not whole.any() and 2 * len(own) < len(others) and len(own) < len(other):
             own = other
+        is_large = not own and bool((numbers.abs() > LARGEST_EXACT).any())
+        if is_large and (exact := exact_integers(texts.where(whole))) is not None:
+            return LearnedCells(exact, counted_cells(texts[~whole & texts.notna()]))
         numbers = numbers.fillna(texts.map({text: number for text, (number, _) in own.items()}).astype(np.float64))
         return LearnedCells(numbers, counted_cells(texts[numbers.isna() & texts.notna()]), self._remark(own))
 
