@@ -110,7 +110,7 @@ def _completed(series: pd.Series, values: pd.Series, missing: np.ndarray, ranges
         return series.mask(missing, _in_zone_of(series, values).astype(series.dtype).set_axis(series.index))
     cells = np.array(series, object)
     if series.dtype.kind in "iuf":
-        seen, guessed = series[~missing].to_numpy(), values[missing].to_numpy(np.float64)
+        seen, guessed = _numbers(series[~missing]), values[missing].to_numpy(np.float64)
         rounded = rounded_numbers(guessed, ranges.get(series.name, np.ptp(seen) if len(seen) else 0.0))
         # One of the observed numbers, which a column may have again and again, is not another one.
         guessed = np.where(np.isin(guessed, seen), guessed, rounded)
@@ -128,6 +128,11 @@ def _in_zone_of(series: pd.Series, values: pd.Series) -> pd.Series:
     if is_wanted and not has_zone:
         return values.dt.tz_localize("UTC")
     return values.dt.tz_convert("UTC").dt.tz_localize(None) if has_zone and not is_wanted else values
+
+
+def _numbers(series: pd.Series) -> np.ndarray:
+    """Numbers without missing ones; before version 3 of pandas those of its own dtypes would be objects."""
+    return series.to_numpy(getattr(series.dtype, "numpy_dtype", series.dtype))
 
 
 def _are_whole(numbers: np.ndarray) -> np.ndarray:

@@ -10,9 +10,9 @@ import numpy as np
 
 from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.tables.cells import Cells
-from sklearn_subanneal.tables.clock_times import is_time_of_day, parse_duration, parse_time_of_day
+from sklearn_subanneal.tables.clock_times import duration_numbers, is_time_of_day, parse_duration, parse_time_of_day
 from sklearn_subanneal.tables.number_signs import common_kind, suits
-from sklearn_subanneal.tables.numerals import POINT, decimal_mark, parse_number
+from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
 from sklearn_subanneal.tables.value_order import is_number
 
 NUMBER, DURATION, TIME_OF_DAY = "number", "duration", "time of day"
@@ -81,7 +81,7 @@ class Spelling:
         72.5
         """
         if self.meaning == DURATION:
-            return parse_duration(text)
+            return parse_duration(text, self.decimal)
         if self.meaning == TIME_OF_DAY:
             return parse_time_of_day(text)
         if self.sign and not suits(text, self.sign):
@@ -98,12 +98,12 @@ class Spelling:
     @property
     def words(self) -> str:
         """What the strings spell, in words."""
+        decimals = " with decimal commas" if self.decimal != POINT else ""
         if self.meaning == DURATION:
-            return "durations, in seconds"
+            return f"durations, in seconds{decimals}"
         if self.meaning == TIME_OF_DAY:
             return "times of day, in hours"
         unit = f" of {self.unit}" if self.unit else ""
-        decimals = " with decimal commas" if self.decimal != POINT else ""
         bounds = ", bounds such as <1 read as the number" if self.has_bounds else ""
         return f"numbers{unit}{decimals}{bounds}{' with scales such as k' if self.has_scales else ''}"
 
@@ -141,7 +141,7 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     texts = [value for value in cells.values if isinstance(value, str)]
     if not any(re.search(r"\d", text) for text in texts[:FIRST_LOOK]):
         return None
-    numbers = Spelling(decimal=decimal_mark(_without_units(texts)) or decimal or POINT)
+    numbers = Spelling(decimal=decimal_mark(without_units(texts)) or decimal or POINT)
     with_unit = replace(numbers, unit=unit_of(texts))
     are_bounds = any(text[:1] in tuple(_BOUNDS) or text.endswith("+") for text in texts)
     of_bounds = [replace(with_unit, has_bounds=True)] if are_bounds else []
@@ -149,6 +149,7 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     have_scales = not are_kelvins and any(_SCALED.fullmatch(text) for text in texts)
     of_scales = [replace(numbers, has_scales=True)] if have_scales else []
     clocks = _of_clocks(cells.name, texts) if meaning in (None, NUMBER) else [Spelling(meaning)]
+    clocks = [_with_mark(clock, texts, decimal) for clock in clocks]
     are_codes = meaning is None and _are_codes(texts)
     n_cells = [count for value, count in zip(cells.values, counts, strict=True) if isinstance(value, str)]
     sign = common_kind(texts, n_cells, numbers.decimal) if meaning is None else ""
@@ -243,6 +244,14 @@ def _of_clocks(name, texts) -> list[Spelling]:
     return [Spelling(DURATION)]
 
 
+def _with_mark(clock: Spelling, texts: list[str], decimal: str | None) -> Spelling:
+    """Durations with the mark before decimals of their numbers, as of "1,250 min"; other clocks have none."""
+    numbers = duration_numbers(texts) if clock.meaning == DURATION else []
+    if not any(COMMA in number or POINT in number for number in numbers):
+        return clock
+    return replace(clock, decimal=decimal_mark(numbers) or decimal or POINT)
+
+
 def units_of(texts: list[str]) -> list[str]:
     """The units of which one stands behind each of some strings that are numbers but for these; else an empty list.
 
@@ -252,15 +261,15 @@ def units_of(texts: list[str]) -> list[str]:
     >>> units_of(["500 mg", "1.5 g", "2 g"]), units_of(["3 kg", "heavy"])
     (['g', 'mg'], [])
     """
-    decimal = decimal_mark(_without_units(texts)) or POINT
-    if any(parse_number(text, decimal) is None for text in _without_units(texts)):
+    decimal = decimal_mark(without_units(texts)) or POINT
+    if any(parse_number(text, decimal) is None for text in without_units(texts)):
         return []
-    found = _units(texts)
+    found = behind_numbers(texts)
     return sorted(set(found)) if len(found) == len(texts) else []
 
 
 def unit_of(texts: list[str]) -> str:
-    """The unit that stands behind most numbers, or an empty string.
+    """The unit that stands behind most numbers, of several the first; or an empty string.
 
     Examples
     --------
@@ -268,8 +277,8 @@ def unit_of(texts: list[str]) -> str:
     >>> unit_of(["72 kg", "81 kg", "heavy"])
     'kg'
     """
-    found = _units(texts)
-    return max(set(found), key=found.count) if found else ""
+    found = behind_numbers(texts)
+    return max(dict.fromkeys(found), key=found.count) if found else ""
 
 
 def _are_codes(texts) -> bool:
@@ -278,11 +287,13 @@ def _are_codes(texts) -> bool:
     return any(np.mean(lengths == n) >= 0.5 for n in {len(text) for text in texts if _CODE.fullmatch(text)})
 
 
-def _units(texts) -> list[str]:
+def behind_numbers(texts: list[str]) -> list[str]:
+    """The units behind the numbers of those strings that have one."""
     return [match["long"] or match["short"] for text in texts if (match := _UNIT.search(text)) and _ends(match)]
 
 
-def _without_units(texts) -> list[str]:
+def without_units(texts: list[str]) -> list[str]:
+    """Strings without the units behind their numbers."""
     return [text[: match.start()] if (match := _UNIT.search(text)) and _ends(match) else text for text in texts]
 
 

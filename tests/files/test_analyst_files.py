@@ -218,3 +218,35 @@ def test_the_other_columns_show_the_mark_before_decimals(tmp_path):
         assert read_source(path, {"size": "real", "population": "real"}).X["population"][0] == population
     # The user decides.
     assert read_source(path, {"population": "real"}, decimal=",").X["population"][1] == 3150.0
+
+
+def test_points_between_thousands_in_a_file_of_semicolons(tmp_path):
+    """No program writes 4.800 and 980 unless the points stand between thousands; 1.085 had been read as such."""
+    path, cells = tmp_path / "turnover.csv", ["980", "1.085", "4.800", "12.400", "137", "-2.310", "0"]
+    path.write_text("Filiale;Umsatz\n" + "".join(f"F{row};{cell}\n" for row, cell in enumerate(cells * 3)))
+    source = read_source(path, {"Umsatz": "real"})
+    assert source.X["Umsatz"].tolist()[:7] == [980.0, 1085.0, 4800.0, 12400.0, 137.0, -2310.0, 0.0]
+    assert source.decimal == "," and any("column 'Umsatz' shows" in note for note in source.notes)
+    as_said = read_source(path, {"Umsatz": "real"}, decimal=".")
+    assert as_said.X["Umsatz"][1] == 1.085 and not any("thousands" in note for note in as_said.notes)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1.085", "4.800", "12.400"],  # three decimals throughout
+        ["980", "1.085", "4.8"],
+        ["980", "1.085", "4.801"],  # decimals as needed
+        ["0", "12", "4.800", "1.250"],  # none of small whole numbers
+        ["980", "1.085", "4.800", "1250"],
+    ],
+)
+@pytest.mark.parametrize("separator", [";", ","])
+def test_points_that_may_stand_before_decimals_do(cells, separator, tmp_path):
+    """The file says nothing else; where it is doubtful, the user is told."""
+    path = tmp_path / "sizes.csv"
+    path.write_text(f"a{separator}b\n" + "".join(f"u{separator}{cell}\n" for cell in cells * 4))
+    source = read_source(path, {"b": "real"})
+    assert source.X["b"].tolist()[: len(cells)] == [float(cell) for cell in cells]
+    is_told = any("if points stand between thousands, pass --decimal ," in note for note in source.notes)
+    assert is_told == (separator == ";" and "4.8" not in cells)

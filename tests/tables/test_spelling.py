@@ -14,7 +14,7 @@ from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_text
 from sklearn_subanneal.tables.number_signs import common_kind, several_signs
 from sklearn_subanneal.tables.numerals import decimal_mark, parse_number
 from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
-from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells
+from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells, unit_of
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,33 @@ def test_the_mark_before_decimals(texts, mark):
 )  # fmt: skip
 def test_durations(text, seconds):
     assert parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "by_point", "by_comma"),
+    [
+        ("1,250 min", 75_000.0, 75.0), ("1.250 min", 75.0, 75_000.0), ("1,5 hours", 5400.0, 5400.0),
+        ("1.5 hours", 5400.0, 5400.0), ("2h 1,200s", 8400.0, 7201.2), ("1.200,5 min", 72_030.0, 72_030.0),
+        ("0,250 min", 15.0, 15.0), ("1,200,300 sec", 1_200_300.0, 1_200_300.0), ("05 min", 300.0, 300.0),
+        ("1,2,3 min", None, None),
+    ],
+)  # fmt: skip
+def test_marks_between_the_thousands_of_durations(text, by_point, by_comma):
+    assert parse_duration(text) == by_point and parse_duration(text, ",") == by_comma
+
+
+def test_durations_of_a_column_have_one_mark():
+    """A comma between thousands had been one before decimals, cell by cell."""
+    minutes = ["1,465 min", "250 min", "281 min", "1,301 min", "795 min"]
+    found = find_spelling(cells(minutes))
+    assert spelled_cells(cells(minutes), found).values.tolist() == [87_900.0, 15_000.0, 16_860.0, 78_060.0, 47_700.0]
+    hours = cells(["1,250 hours", "2,5 hours", "12 hours"])
+    german = find_spelling(hours)
+    assert german.words == "durations, in seconds with decimal commas"
+    assert spelled_cells(hours, german).values.tolist() == [4500.0, 9000.0, 43_200.0]
+    # Where the cells show no mark, that of the file counts; clocks have none.
+    assert find_spelling(cells(minutes), ",").read("1,465 min") == pytest.approx(87.9)
+    assert find_spelling(cells(["26:15:00", "1 h, 20 min"]), ",").words == "durations, in seconds"
 
 
 @pytest.mark.parametrize(
@@ -154,6 +181,13 @@ def test_kelvins_are_no_thousands():
     # Of amounts, some are below a thousand, or without decimals.
     for other in ("900", "2 K", "2.5K"):
         assert find_spelling(cells([*kelvins[:3], other])).read("1.2 K") == 1200.0
+
+
+def test_of_units_that_are_as_frequent_the_first_is_taken():
+    """It had been another one from run to run."""
+    units = ["kg", "lb", "st", "oz", "g2", "mg"]
+    for first in range(len(units)):
+        assert unit_of([f"{own} {unit}" for own, unit in enumerate(units[first:] + units[:first])]) == units[first]
 
 
 def test_few_marks_are_missing_cells():
