@@ -13,7 +13,7 @@ from sklearn_subanneal.columns.ordinal import MOST_LEVELS
 from sklearn_subanneal.columns.type_evidence import TypeEvidence
 from sklearn_subanneal.tables.cells import Cells
 from sklearn_subanneal.tables.chosen_type import ChosenType
-from sklearn_subanneal.tables.dates import parse_datetimes
+from sklearn_subanneal.tables.dates import date_spelling, parse_datetimes
 from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells
 
 # Grades leave few places out between the least and the greatest: 14 of the numbers from 1 to 365 are amounts.
@@ -136,6 +136,9 @@ def _of_strings(cells):
         return ChosenType("categorical", "it has no values")
     try:
         if parse_datetimes(cells.values, cells.name) is not None:
+            texts = [value for value in cells.values if isinstance(value, str)]
+            if date_spelling(texts).are_seasons:
+                return ChosenType("categorical", f"seasons such as {texts[0]!r}, from one year to the next")
             return ChosenType("datetime", f"all strings are dates, such as {cells.values[0]!r}")
     except ValueError as error:
         return ChosenType(

@@ -6,14 +6,18 @@ import io
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sklearn_subanneal.files.reading_options import ReadingOptions
+from sklearn_subanneal.files.stata_labels import stata_table
 from sklearn_subanneal.files.unfolding import TooLarge
+from sklearn_subanneal.tables.large_integers import LARGEST_EXACT
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def typed_table(content: bytes, kind: str, options: ReadingOptions, name: str) -> pd.DataFrame:
+def typed_table(content: bytes, kind: str, options: ReadingOptions, name: str, notes: list[str]) -> pd.DataFrame:
     """The table in a file of one of these kinds.
 
     Parameters
@@ -23,6 +27,8 @@ def typed_table(content: bytes, kind: str, options: ReadingOptions, name: str) -
     options : ReadingOptions
     name : str
         Of the file, for messages.
+    notes : list of str
+        What labels of values mean is added.
 
     Raises
     ------
@@ -40,10 +46,11 @@ def typed_table(content: bytes, kind: str, options: ReadingOptions, name: str) -
         elif kind == "feather":
             table = pd.read_feather(io.BytesIO(content))
         elif kind == "stata":
-            # Labels of values stand in the order of their codes, which says nothing of the values.
-            table = pd.read_stata(io.BytesIO(content), convert_categoricals=True, order_categoricals=False)
+            table = stata_table(content, options, notes)
         else:
             table = pd.read_sas(io.BytesIO(content), format=kind, encoding=options.encoding or "latin-1")
+        if kind in ("parquet", "feather"):
+            _keep_digits(table, content, kind)
         table = _with_named_index(table)
         # Bytes that are no text are found when they are asked for.
         for at in range(table.shape[1]):
@@ -66,6 +73,25 @@ def _with_named_index(table: pd.DataFrame) -> pd.DataFrame:
 
     is_count = isinstance(table.index, pd.RangeIndex) or list(table.index) == list(range(len(table)))
     return table.reset_index(drop=is_count and table.index.name is None)
+
+
+def _keep_digits(table: pd.DataFrame, content: bytes, kind: str) -> None:
+    """Read columns of large whole numbers anew, which lose digits as floating-point numbers where cells are missing."""
+    import pandas as pd
+
+    names = [
+        name
+        for name, is_one in zip(table.columns, ~table.columns.duplicated(keep=False), strict=True)
+        if is_one and table[name].dtype == np.float64 and (table[name].abs() > LARGEST_EXACT).any()
+    ]
+    if not names:
+        return
+    read = import_module(f"pyarrow.{kind}").read_table(io.BytesIO(content), columns=list(map(str, names)))
+    dtypes = {"int64": pd.Int64Dtype(), "uint64": pd.UInt64Dtype()}
+    exact = read.to_pandas(types_mapper=lambda own: dtypes.get(str(own)), ignore_metadata=True)
+    for name in names:
+        if str(name) in exact and exact[str(name)].dtype.kind in "iu":
+            table[name] = exact[str(name)].array
 
 
 def _check_parquet(content: bytes, most: int, name: str) -> None:

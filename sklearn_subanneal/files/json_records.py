@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from sklearn_subanneal.tables.large_integers import LARGEST_EXACT, exact_integers, large_integers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +31,7 @@ def json_table(text: str, notes: list[str]) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        content = json.loads(text)
+        content = json.loads(text, parse_int=_whole)
     except RecursionError as error:
         raise ValueError(f"it is nested too deeply: {REMEDY}") from error
     except ValueError:
@@ -40,10 +43,40 @@ def json_table(text: str, notes: list[str]) -> pd.DataFrame:
     # By their places: names may occur twice.
     for at, name in enumerate(frame.columns):
         column = frame.iloc[:, at]
+        if column.dtype == object and column.map(lambda cell: isinstance(cell, _Large)).any():
+            column = _with_integers(column)
+            frame.isetitem(at, column)
         if column.dtype == object and column.map(lambda cell: isinstance(cell, list | dict)).any():
             frame.isetitem(at, column.map(lambda cell: _joined(cell) if isinstance(cell, list | dict) else cell))
             notes.append(f"the lists in column {name!r} were made texts")
     return pd.DataFrame(frame)
+
+
+@dataclass(frozen=True)
+class _Large:
+    """A whole number with more digits than floating point keeps, which pandas would make it beside a missing cell."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return str(self.number)
+
+
+def _whole(text: str) -> int | _Large:
+    number = int(text)
+    return number if abs(number) <= LARGEST_EXACT else _Large(number)
+
+
+def _with_integers(column: pd.Series) -> pd.Series:
+    """A column with whole numbers in place of large ones: as pandas has it, but for such as would lose digits."""
+    import pandas as pd
+
+    cells = [cell.number if isinstance(cell, _Large) else cell for cell in column]
+    out, objects = (pd.Series(cells, column.index, dtype, name=column.name) for dtype in (None, object))
+    if out.dtype.kind != "f" or large_integers(objects) is None:
+        return out
+    exact = exact_integers(objects)
+    return objects if exact is None else exact
 
 
 def _lines(text: str) -> list:
@@ -51,7 +84,7 @@ def _lines(text: str) -> list:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                out.append(json.loads(line))
+                out.append(json.loads(line, parse_int=_whole))
             except (ValueError, RecursionError) as error:
                 raise ValueError(f"line {number} is no JSON ({error})") from error
     return out
@@ -97,4 +130,4 @@ def _frame(content: Any, notes: list[str]) -> pd.DataFrame | None:
 def _joined(cell) -> str:
     if isinstance(cell, list) and not any(isinstance(own, list | dict) for own in cell):
         return "; ".join(map(str, cell))
-    return json.dumps(cell, ensure_ascii=False)
+    return json.dumps(cell, ensure_ascii=False, default=lambda own: own.number)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree
 
 import numpy as np
+
+from sklearn_subanneal.files.sheet_archive import sheet_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _RANGE = re.compile(rb"""<(?:\w+:)?mergeCell\s[^>]*?ref=["']([A-Z]+)([0-9]+):([A-Z]+)([0-9]+)["']""")
-# In the file of a sheet, merged cells are told behind all others, which are read in such blocks and left.
-_BEHIND, _BLOCK = b"</sheetData>", 2**20
+# In the file of a sheet, merged cells are told behind all others.
+_BEHIND = b"</sheetData>"
 
 
 @dataclass(frozen=True)
@@ -46,17 +45,11 @@ def merged_cells(content: bytes, sheet: str) -> list[MergedCells]:
     sheet : str
         Its name.
     """
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        path = _path(archive, sheet)
-        if path not in archive.namelist():
-            return []
-        with archive.open(path) as file:
-            tail = block = file.read(_BLOCK)
-            while block:
-                at = tail.find(_BEHIND)
-                tail = tail[at if at >= 0 else -len(_BEHIND) :]
-                block = file.read(_BLOCK)
-                tail += block
+    tail = b""
+    for block in sheet_blocks(content, sheet):
+        tail += block
+        at = tail.find(_BEHIND)
+        tail = tail[at if at >= 0 else -len(_BEHIND) :]
     return [
         MergedCells(int(top) - 1, _column(left), int(bottom) - 1, _column(right))
         for left, top, right, bottom in _RANGE.findall(tail)
@@ -92,22 +85,6 @@ def filled_along(names: pd.Series, ranges: Iterable[MergedCells], notes: list[st
     if not out.equals(names):
         notes.append("names in merged cells are those of each of their columns")
     return out
-
-
-def _path(archive: zipfile.ZipFile, sheet: str) -> str:
-    """The file of a sheet in the archive; empty if it is not told."""
-    try:
-        book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
-        links = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
-    except (KeyError, ElementTree.ParseError):
-        return ""
-    targets = {link.get("Id"): link.get("Target", "") for link in links}
-    for own in book.iter():
-        if own.tag.endswith("}sheet") and own.get("name") == sheet:
-            keys = [value for name, value in own.attrib.items() if name.endswith("}id")]
-            target = targets.get(keys[0], "") if keys else ""
-            return target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
-    return ""
 
 
 def _column(letters: bytes) -> int:

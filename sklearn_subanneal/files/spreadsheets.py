@@ -11,6 +11,7 @@ import numpy as np
 from sklearn_subanneal.files.header import MOST_ROWS, column_names, has_names, note_on_names, note_on_units
 from sklearn_subanneal.files.merged_cells import filled_along, filled_down, merged_cells
 from sklearn_subanneal.files.reading_options import ReadingOptions
+from sklearn_subanneal.files.sheet_archive import formulas_without_values
 from sklearn_subanneal.files.table_end import without_end
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def sheet_table(content: bytes, kind: str, options: ReadingOptions, notes: list[
                 book, sheet_name=name, header=None, dtype=object, keep_default_na=False, na_values=[""]
             )
         merged = merged_cells(content, name) if kind == "xlsx" else []
+        n_formulas, place = formulas_without_values(content, name) if kind == "xlsx" else (0, "")
     except ImportError as error:
         raise ImportError(f".{kind} is read by {package}, which is not installed: pip install {package}") from error
     except ValueError:
@@ -62,13 +64,19 @@ def sheet_table(content: bytes, kind: str, options: ReadingOptions, notes: list[
     except Exception as error:
         # Parts of a damaged archive are missed with whatever error they give.
         raise ValueError(f"{type(error).__name__}: {error}") from error
+    if n_formulas:
+        notes.append(
+            f"{n_formulas:,} cells with a formula have no value in the file, the first is {place}, and are missing: "
+            "open the file in a spreadsheet program, which computes them, and save it"
+        )
     cells = filled_down(cells, merged, notes).dropna(axis=1, how="all")
     filled = cells.notna().to_numpy().sum(axis=1)
     width = cells.shape[1]
     least = max(2, LEAST_FULL * width) if width > 1 else 1
     start = next((row for row in range(min(len(filled), MOST_BEFORE)) if filled[row] >= least), None)
     if start is None:
-        raise ValueError(f"the sheet {name!r} has no table: name another by --sheet")
+        why = f", since {notes[-1]}, or" if n_formulas else ":"
+        raise ValueError(f"the sheet {name!r} has no table{why} name another by --sheet")
     if filled[:start].any():
         first = cells.iloc[int(np.flatnonzero(filled)[0])].dropna().iloc[0]
         notes.append(f"{int((filled[:start] > 0).sum())} rows before the table were left out, the first is {first!r}")

@@ -122,7 +122,7 @@ def read_table_file(path: str | Path, options: ReadingOptions | None = None) -> 
             raise ValueError("it is empty")
         kind = _kind(content)
         if kind in TYPED:
-            frame = typed_table(content, kind, options, path.name)
+            frame = typed_table(content, kind, options, path.name, notes)
         elif kind in SHEETS:
             frame = sheet_table(content, kind, options, notes)
         else:

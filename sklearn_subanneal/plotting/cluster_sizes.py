@@ -27,8 +27,8 @@ class ClusterSizesDisplay:
     sizes : ndarray of shape (n_clusters,)
         Sizes of the clusters of the point estimate, in decreasing order.
     quantiles : ndarray of shape (3, n_ranks), default=None
-        5 %, 50 % and 95 % quantiles over the draws of the size of the largest cluster, of the second largest and so on;
-        0 in draws with fewer clusters.
+        5 %, 50 % and 95 % quantiles over the draws, by their weights, of the size of the largest cluster, of the second
+        largest and so on; 0 in draws with fewer clusters.
 
     Attributes
     ----------
@@ -63,7 +63,8 @@ class ClusterSizesDisplay:
         ----------
         estimator : fitted estimator
             With `labels_`, and `posterior_labels_` if it has them: then the sizes are of the rows of the draws, which
-            after `partial_fit` and for tables in shards are some of all (`posterior_rows_`).
+            after `partial_fit` and for tables in shards are some of all (`posterior_rows_`). Chains count by
+            `chain_weights_`.
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
         **kwargs
@@ -80,12 +81,20 @@ class ClusterSizesDisplay:
         """
         require_attributes(estimator, "labels_")
         draws = getattr(estimator, "posterior_labels_", None)
-        labels = estimator.labels_ if draws is None else labels_of_drawn_rows(estimator)
-        return cls.from_labels(labels, draws, ax=ax, **kwargs)
+        if draws is None:
+            return cls.from_labels(estimator.labels_, ax=ax, **kwargs)
+        weights = getattr(estimator, "chain_weights_", None)
+        return cls.from_labels(labels_of_drawn_rows(estimator), draws, chain_weights=weights, ax=ax, **kwargs)
 
     @classmethod
     def from_labels(
-        cls, labels: ArrayLike, draws: ArrayLike | None = None, *, ax: "Axes | None" = None, **kwargs: Any
+        cls,
+        labels: ArrayLike,
+        draws: ArrayLike | None = None,
+        *,
+        chain_weights: ArrayLike | None = None,
+        ax: "Axes | None" = None,
+        **kwargs: Any,
     ) -> "ClusterSizesDisplay":
         """Plot the sizes of the clusters of a partition.
 
@@ -95,6 +104,8 @@ class ClusterSizesDisplay:
             Labels of the point estimate.
         draws : array-like of shape (..., n_samples), default=None
             Labels of posterior draws.
+        chain_weights : array-like of shape (n_chains,), default=None
+            How much the draws of each chain, the first axis of `draws`, count; None: equally.
         ax : matplotlib Axes, default=None
             Where to plot; None makes a new figure.
         **kwargs
@@ -107,16 +118,18 @@ class ClusterSizesDisplay:
         Raises
         ------
         ValueError
-            If the shapes are wrong.
+            If the shapes are wrong, or no chain has weight.
         """
         quantiles = None
         if draws is not None:
             draws = check_draws(draws, "draws")
-            ranked = [_ranked_sizes(draw) for draw in draws.reshape(-1, draws.shape[-1])]
+            weights = _weights_of_draws(draws, chain_weights)
+            draws = draws.reshape(-1, draws.shape[-1])[weights > 0.0]
+            ranked = [_ranked_sizes(draw) for draw in draws]
             by_rank = np.zeros((len(ranked), max(map(len, ranked))))
             for row, sizes in zip(by_rank, ranked, strict=True):
                 row[: len(sizes)] = sizes
-            quantiles = np.quantile(by_rank, _INTERVAL, axis=0)
+            quantiles = np.transpose([_weighted_quantiles(sizes, weights[weights > 0.0]) for sizes in by_rank.T])
         return cls(_ranked_sizes(labels), quantiles).plot(ax, **kwargs)
 
     def plot(self, ax: "Axes | None" = None, *, max_clusters: int = 40, **bar_kw: Any) -> "ClusterSizesDisplay":
@@ -174,3 +187,25 @@ class ClusterSizesDisplay:
 def _ranked_sizes(labels: ArrayLike) -> NDArray[np.int64]:
     """Sizes of the clusters in decreasing order."""
     return np.sort(encode_labels(labels).sizes)[::-1]
+
+
+def _weights_of_draws(draws: NDArray, chain_weights: ArrayLike | None) -> NDArray[np.float64]:
+    """The weight of each draw, those of a chain one after the other."""
+    if chain_weights is None:
+        return np.ones(draws[..., 0].size)
+    weights = np.asarray(chain_weights, dtype=np.float64)
+    if weights.shape != draws.shape[:1] or not (np.isfinite(weights) & (weights >= 0.0)).all() or not weights.any():
+        raise ValueError(
+            f"chain_weights must be {draws.shape[0]} numbers of at least 0, not all 0, one for each chain of draws, "
+            f"got {chain_weights!r}."
+        )
+    return np.repeat(weights, draws[0, ..., 0].size)
+
+
+def _weighted_quantiles(values: NDArray, weights: NDArray) -> NDArray[np.float64]:
+    """Quantiles of values with weights above 0; those of ``numpy.quantile`` where all weights are equal."""
+    order = np.argsort(values, kind="stable")
+    values, weights = values[order], weights[order]
+    rank, below = np.arange(len(values)), np.cumsum(weights) - weights
+    places = rank * weights + (len(values) - 1) * below
+    return np.interp(_INTERVAL, places / max(places[-1], np.finfo(float).tiny), values)

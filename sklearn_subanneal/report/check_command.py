@@ -6,7 +6,7 @@ import argparse
 
 from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.report.column_types import brief
-from sklearn_subanneal.report.given_table import for_types, reading_options, speaker
+from sklearn_subanneal.report.given_table import for_types, new_table_options, speaker
 from sklearn_subanneal.report.model_folder import open_model
 from sklearn_subanneal.report.new_table import read_new_table
 from sklearn_subanneal.report.table_check import TableCheck, check_table
@@ -26,7 +26,7 @@ def check_new_table(given: argparse.Namespace) -> int:
     if given.output is not None:
         check_output(given.output, given.force)
     folder = for_types(open_model(given.model, with_detector=True), given.types)
-    new = read_new_table(given.table, folder, reading_options(given, folder.types))
+    new = read_new_table(given.table, folder, new_table_options(given, folder.types))
     found = check_table(folder.detector, new, given.level)
     say(f"{new.name}: {counted(len(new.X), 'row')}, against the table of {folder.name}, at level {given.level:g}.")
     print_unreadable(new, say)

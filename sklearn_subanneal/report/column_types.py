@@ -12,14 +12,17 @@ import numpy as np
 from sklearn_subanneal.columns.binding import DECLARED
 from sklearn_subanneal.columns.cyclic import ROUNDING, TURN
 from sklearn_subanneal.columns.type_choice import choose_type
-from sklearn_subanneal.report.column_values import ColumnValues
+from sklearn_subanneal.report.column_values import AS_TEXTS, ColumnValues
+from sklearn_subanneal.report.date_texts import ALL_DATES
 from sklearn_subanneal.report.declared_column import unsuitable
 from sklearn_subanneal.report.declared_type import CYCLIC, DeclaredType
 from sklearn_subanneal.report.number_digits import DIGITS_SHOWN, LARGEST_IN_FULL, decimals_of
 from sklearn_subanneal.report.text_levels import ORDINAL, levels_of, order_remedy
 from sklearn_subanneal.tables.cells import pandas_cells
 from sklearn_subanneal.tables.chosen_type import AUTO
-from sklearn_subanneal.tables.spelling import units_of
+from sklearn_subanneal.tables.dates import date_spelling
+from sklearn_subanneal.tables.number_signs import several_signs
+from sklearn_subanneal.tables.spelling import Spelling, units_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,6 +66,8 @@ class ColumnDescription:
         Of a cyclic column, where it is declared or its values say it: 24 of hours of the day. None: 2 pi.
     meaning : str
         What its texts spell, as a types file has it; empty if that is plain.
+    spelling : Spelling or None
+        How they spell it, if not as programs write numbers.
     day_first : bool or None
         Which of two numbers before a year was read as the day.
     levels : tuple of str
@@ -82,6 +87,7 @@ class ColumnDescription:
     marks: dict[str, int] = field(default_factory=dict)
     period: float | None = None
     meaning: str = ""
+    spelling: Spelling | None = None
     day_first: bool | None = None
     levels: tuple[str, ...] = ()
     is_chosen: bool = False
@@ -135,8 +141,16 @@ def described_columns(read: Mapping[str, ColumnValues], types: Mapping[str, str]
         n_missing, n_distinct = int(values.series.isna().sum()), int(_hashable(seen).nunique())
         description = ColumnDescription(name, kind, reason, n_missing, n_distinct, _values(seen), values.marks, period)
         levels = levels_of(values.series) if kind == ORDINAL else ()
-        known = {"meaning": values.meaning, "day_first": values.day_first, "levels": levels, "is_chosen": is_chosen}
-        columns.append(replace(description, **known))
+        columns.append(
+            replace(
+                description,
+                meaning=values.meaning,
+                spelling=values.spelling,
+                day_first=values.day_first,
+                levels=levels,
+                is_chosen=is_chosen,
+            )
+        )
     return columns
 
 
@@ -183,6 +197,9 @@ def _inferred(name: str, values: ColumnValues) -> tuple[str, str, bool]:
         return IGNORED, values.problem, False
     if series.dtype.kind == "f" and np.isinf(seen).any():
         raise ValueError(f"Column {name!r} holds infinity: correct it, leave it empty, or pass --missing inf.")
+    if values.reading == AS_TEXTS:
+        kind, reason = _of_text("categorical", seen, len(series), n_distinct)
+        return kind, f"{AS_TEXTS}; {reason}", False
     if values.are_hours:
         return "cyclic", "texts that spell times of day, in hours; the period is 24", False
     try:
@@ -195,7 +212,7 @@ def _inferred(name: str, values: ColumnValues) -> tuple[str, str, bool]:
         left = f"; missing where they are not: {marks}" if marks else ""
         reason = f"texts that spell {values.spelling.words}{left}; {reason}"
     elif values.reading:
-        reason = f"{values.reading}; {reason}" if values.reading != "dates" else "all texts are dates"
+        reason = values.reading if values.reading.startswith(ALL_DATES) else f"{values.reading}; {reason}"
     if chosen.kind == "categorical" and series.dtype.kind not in "iuf":
         kind, reason = _of_text(chosen.kind, seen, len(series), n_distinct)
         return kind, reason, kind == chosen.kind
@@ -217,9 +234,12 @@ def _of_text(kind: str, seen: pd.Series, n_rows: int, n_distinct: int) -> tuple[
     texts = seen.astype(str)
     n_words = texts.str.count(r"\s+").mean() + 1.0
     what = "free text" if n_words >= WORDS_OF_TEXT else "text"
-    units = units_of(texts.unique()[:UNITS_LOOK].tolist())
+    look = texts.unique()[:UNITS_LOOK].tolist()
+    units = units_of(look) or several_signs(look)
     if 1 < len(units) <= MOST_UNITS:
         what = f"numbers with several units ({', '.join(units)}), texts until they are converted to one"
+    elif date_spelling(texts.unique()).are_seasons:
+        what = "seasons from one year to the next, and no months"
     if n_distinct == n_rows:
         return (LABEL if n_words < WORDS_OF_SENTENCE else IGNORED), f"{what}, different in each row"
     if n_distinct > MOST_TEXTS or n_distinct > max(FEW_TEXTS, len(seen) / 2):

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sklearn_subanneal.files.reading_options import ReadingOptions
-from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TICKS, TRUE
+from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TICKS, TRUE, read_ticks
 from sklearn_subanneal.report.column_hints import ColumnHints
 from sklearn_subanneal.report.common_decimal import is_text_column
+from sklearn_subanneal.report.date_texts import in_zone, read_date_texts
 from sklearn_subanneal.report.marked_cells import marked_cells
+from sklearn_subanneal.report.object_cells import of_objects
 from sklearn_subanneal.report.text_levels import as_typed, typed_texts, with_levels
 from sklearn_subanneal.tables.cells import pandas_cells
-from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
+from sklearn_subanneal.tables.large_integers import LARGEST_EXACT, are_changed, exact_integers, large_integers
 from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
 from sklearn_subanneal.tables.numbered_dates import numbered_dates
 from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
 from sklearn_subanneal.tables.spelling import (
     DURATION,
-    NEARLY_ALL,
     NUMBER,
     TIME_OF_DAY,
     Spelling,
@@ -39,6 +38,9 @@ UNKNOWN = ColumnHints()
 LEADING_ZERO = r"[+-]?0[0-9]"
 # Numbers such as 20210304, so many different ones, are days.
 COMPACT_DAY, FEWEST_DAYS = r"(?:1[89]|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])", 3
+
+# How such are read where cells are missing.
+AS_TEXTS = "whole numbers with more digits than floating point keeps, texts unless a type of numbers is declared"
 
 
 @dataclass(eq=False)
@@ -61,6 +63,8 @@ class ColumnValues:
         Which of two numbers before a year was read as the day.
     are_ticks : bool
         Whether the texts were ticks, and empty cells mean no.
+    remark : str
+        What may surprise in the reading of a column of a new table; empty if nothing does.
     """
 
     series: pd.Series
@@ -70,6 +74,7 @@ class ColumnValues:
     problem: str = ""
     day_first: bool | None = None
     are_ticks: bool = False
+    remark: str = ""
 
     @property
     def are_hours(self) -> bool:
@@ -109,10 +114,12 @@ def read_values(
     if isinstance(series.dtype, pd.CategoricalDtype):
         return _of_categories(series, {*options.missing, *hints.missing} - {*options.keep})
     if series.dtype.kind == "O" and not is_text_column(series):
-        series = _of_objects(series)
+        series = of_objects(series)
     if pd.api.types.is_timedelta64_dtype(series.dtype):
         return ColumnValues(series.dt.total_seconds(), reading="durations, in seconds")
     if not is_text_column(series):
+        if not hints.as_numbers and hints.learned is None and series.isna().any() and _are_large(series):
+            return ColumnValues(series.astype("str").mask(series.isna()), reading=AS_TEXTS)
         return _dated(_without_sentinels(ColumnValues(series), options, hints), hints)
     counts = series.value_counts()
     missing = missing_texts(counts.index, (*options.missing, *hints.missing), (*options.keep, *hints.levels))
@@ -124,10 +131,11 @@ def read_values(
         return ColumnValues(series, marks=marks)
     known = hints.learned and hints.learned.read(series)
     if known is None:
-        found = _of_texts(series, options, options.decimal or decimal, hints.meaning)
+        found = _of_texts(series, options, options.decimal or decimal, hints.meaning, hints.as_numbers)
     else:
         clock = Spelling(hints.meaning) if hints.meaning in (DURATION, TIME_OF_DAY) else None
-        found = ColumnValues(known[0], clock, marks=known[1])
+        cells = in_zone(known.series, series, hints.learned.column.dtype)
+        found = ColumnValues(cells, clock, marks=known.unreadable, remark=known.remark)
     found.marks = marks | found.marks
     return _dated(_without_sentinels(found, options, hints), hints)
 
@@ -154,28 +162,12 @@ def _dated(found: ColumnValues, hints: ColumnHints) -> ColumnValues:
     return replace(found, series=cells, reading=f"dates as {dates[1]}")
 
 
-def _of_objects(series: pd.Series) -> pd.Series:
-    """Objects as numbers, dates or durations if they are all such, and as texts if all can be written so."""
-    import pandas as pd
-
-    seen = series.dropna()
-    kinds = {type(cell) for cell in seen}
-    if kinds and kinds <= {Decimal, int, float}:
-        return pd.to_numeric(series.map(float, na_action="ignore"))
-    if kinds <= {bool, np.bool_}:
-        return series.astype("boolean")
-    if kinds and all(issubclass(kind, datetime.date) for kind in kinds):
-        return series
-    if kinds and all(issubclass(kind, datetime.timedelta) for kind in kinds):
-        return pd.to_timedelta(series)
-    if kinds & {bytes, str, datetime.time, bool, Decimal}:
-        texts = series.map(lambda cell: cell.decode("latin-1") if isinstance(cell, bytes) else str(cell), "ignore")
-        return texts.where(series.notna(), "").astype("str").str.strip()
-    return series
-
-
 def _of_texts(
-    series: pd.Series, options: ReadingOptions, decimal: str | None, meaning: str | None = None
+    series: pd.Series,
+    options: ReadingOptions,
+    decimal: str | None,
+    meaning: str | None = None,
+    as_numbers: bool = False,
 ) -> ColumnValues:
     """Texts without the usual marks of missing cells, as what they spell."""
     import pandas as pd
@@ -187,18 +179,23 @@ def _of_texts(
     if meaning == TICK:
         return _ticks(series, distinct)
     if len(distinct) >= FEWEST_DAYS and distinct.str.fullmatch(COMPACT_DAY).all():
-        if (dates := _dates(series, distinct.tolist(), options, decimal)) is not None:
-            return dates
+        if (dates := read_date_texts(series, distinct.tolist(), options, decimal)) is not None:
+            return ColumnValues(**dates._asdict())
     if (plain := _plain_numbers(series, seen, options, decimal)) is not None:
-        return ColumnValues(plain)
+        if plain.dtype.kind != "f" or not (plain.abs() > LARGEST_EXACT).any() or large_integers(series) is None:
+            return ColumnValues(plain)
+        if not as_numbers and meaning is None:
+            return ColumnValues(series, reading=AS_TEXTS)
+        exact = exact_integers(series)
+        return ColumnValues(plain if exact is None else exact)
     lowered = set(distinct.str.lower()) if len(distinct) <= 4 else set()
     if lowered & {*TRUE} and lowered & {*FALSE} and lowered <= {*TRUE, *FALSE}:
         cells = series.str.lower().isin(TRUE).astype("boolean").mask(series.isna())
         return ColumnValues(cells if series.isna().any() else cells.astype(bool))
     if len(distinct) == 1 and distinct.iloc[0] in TICKS and len(seen) < len(series):
         return _ticks(series, distinct)
-    if (dates := _dates(series, distinct.tolist(), options, decimal)) is not None:
-        return dates
+    if (dates := read_date_texts(series, distinct.tolist(), options, decimal)) is not None:
+        return ColumnValues(**dates._asdict())
     cells = pandas_cells(series.name, series)
     spelling = find_spelling(cells, decimal, meaning) or _with_words(cells, decimal, meaning)
     if spelling is None or set(spelling.marks) & set(options.keep):
@@ -206,19 +203,35 @@ def _of_texts(
     numbers = pd.Series(spelled_cells(cells, spelling).values, series.index, name=series.name)
     if not numbers.notna().any():
         return ColumnValues(series)
+    if not as_numbers and meaning is None and (numbers.abs() > LARGEST_EXACT).any():
+        # Identifiers beside marks such as "unknown".
+        is_mark = series.isin(spelling.marks)
+        if large_integers(series[~is_mark]) is not None:
+            return ColumnValues(series.mask(is_mark), reading=AS_TEXTS, marks=_counted(seen, spelling.marks))
+    return ColumnValues(numbers, spelling, spelling.words, _counted(seen, spelling.marks))
+
+
+def _counted(seen: pd.Series, marks: Sequence[str]) -> dict[str, int]:
     counts = seen.value_counts()
-    return ColumnValues(numbers, spelling, spelling.words, {mark: int(counts[mark]) for mark in spelling.marks})
+    return {mark: int(counts[mark]) for mark in marks}
+
+
+def _are_large(series: pd.Series) -> bool:
+    """Whether numbers of a dtype of integers with gaps are others as floating-point numbers."""
+    return series.dtype.kind in "iu" and are_changed(series.dropna().tolist())
 
 
 def _ticks(series: pd.Series, distinct: pd.Series) -> ColumnValues:
     """Boxes that are ticked or empty."""
-    others = distinct[~distinct.isin(TICKS)]
-    if len(others):
+    ticked, others = read_ticks(series)
+    if others.any():
         raise ValueError(
             f"Column {series.name!r} is declared a {TICK!r} in [spelling] of the types file, and holds "
-            f"{others.iloc[0]!r}: leave it out there, or correct its cells to one of {', '.join(TICKS)}, or empty."
+            f"{series[others].iloc[0]!r}: leave it out there, or correct its cells to one of {', '.join(TICKS)}, true, "
+            "false, or empty."
         )
-    return ColumnValues(series.notna(), reading=f"{distinct.iloc[0]!r} or empty", are_ticks=True)
+    reading = f"{distinct.iloc[0]!r} or {'empty' if distinct.isin(TICKS).any() else 'not'}"
+    return ColumnValues(ticked if ticked.isna().any() else ticked.astype(bool), reading=reading, are_ticks=True)
 
 
 def _with_words(cells, decimal, meaning) -> Spelling | None:
@@ -251,69 +264,6 @@ def _plain_numbers(series, seen, options, decimal) -> pd.Series | None:
         if decimal_mark(texts) != POINT and all(parse_number(own, COMMA) is not None for own in texts):
             return None
     return numbers.astype("float64") if numbers.dtype.kind not in "iuf" else numbers
-
-
-def _dates(series, distinct: list[str], options, decimal) -> ColumnValues | None:
-    """The dates that nearly all texts spell, missing where others are; None if they do not."""
-    import pandas as pd
-
-    orders = (options.day_first,) if options.day_first is not None else (True, False)
-    look = distinct[:300]
-    if sum(_is_date(text, orders) for text in look) < 0.5 * len(look):
-        return None
-    marks = [] if _are_dates(distinct, orders) else [text for text in distinct if not _is_date(text, orders)]
-    counts = series.value_counts()
-    n_marked = sum(int(counts[mark]) for mark in marks)
-    words = all(is_missing_word(mark, of_dates=True) for mark in marks)
-    if (n_marked > (1.0 - NEARLY_ALL) * counts.sum() and not words) or set(marks) & set(options.keep):
-        return None
-    dated = [text for text in distinct if text not in set(marks)]
-    order = options.day_first
-    try:
-        order = comes_day_first(dated, series.name) if order is None else order
-    except ValueError:
-        order = _chronological(series, dated, decimal)
-        if order is None:
-            problem = (
-                "dates whose numbers may be day or month first, since none before the year is above 12: pass "
-                "--day-first or --month-first"
-            )
-            return ColumnValues(series, problem=problem)
-    try:
-        dates = parse_datetimes(dated, series.name, order)
-    except ValueError as error:
-        return ColumnValues(series, problem=str(error))
-    if dates is None:
-        return None
-    found = series.map(dict(zip(dated, dates, strict=True)))
-    cells = pd.Series(pd.to_datetime(found), series.index, name=series.name)
-    return ColumnValues(cells, reading="dates", marks={mark: int(counts[mark]) for mark in marks}, day_first=order)
-
-
-def _is_date(text: str, orders: Sequence[bool]) -> bool:
-    return _are_dates([text], orders)
-
-
-def _are_dates(texts: list[str], orders: Sequence[bool]) -> bool:
-    try:
-        return any(parse_datetimes(texts, day_first=order) is not None for order in orders)
-    except ValueError:
-        # Some have a time zone: all are dates.
-        return True
-
-
-def _chronological(series, dated: list[str], decimal: str | None) -> bool | None:
-    """Whether the day comes first in dates that are in order of time only so; None if nobody can tell."""
-    orders = {}
-    for day_first in (True, False):
-        dates = parse_datetimes(dated, series.name, day_first)
-        if dates is None:
-            continue
-        values = series.map(dict(zip(dated, dates, strict=True))).dropna().to_numpy("M8[us]")
-        orders[day_first] = bool((values[1:] >= values[:-1]).all() or (values[1:] <= values[:-1]).all())
-    if orders.get(True) != orders.get(False):
-        return bool(orders.get(True))
-    return True if decimal == COMMA else None
 
 
 def _without_sentinels(found: ColumnValues, options: ReadingOptions, hints: ColumnHints) -> ColumnValues:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sklearn_subanneal.report.clusters import ViewSummary
 from sklearn_subanneal.report.column_types import brief
+from sklearn_subanneal.report.declared_type import CYCLIC
 from sklearn_subanneal.report.number_digits import DIGITS_SHOWN, decimals_of
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.report.text_levels import levels_of
@@ -46,7 +47,8 @@ class GroupCells:
     shares : ndarray of shape (n_bins,) or (n_categories,)
         Of the observed cells.
     quartiles : tuple of str
-        Of a column of numbers: the lower quartile, median and upper quartile; else empty.
+        Of a column of numbers: the lower quartile, median and upper quartile; else empty, also of a cyclic one, whose
+        quartiles would depend on where the period begins.
     """
 
     name: str
@@ -169,7 +171,7 @@ def _of_numbers(name, kind: str, view: int, masks, values: np.ndarray) -> Distri
     span = ticks[-1][1] - ticks[0][1]
     as_text = _moment_text(observed) if kind == "datetime" else partial(_number_text, decimals_of(span, DIGITS_SHOWN))
     groups = [
-        _counted(group, rows, seen, place.astype(int), n_bins, _quartiles(values[rows & seen], as_text))
+        _counted(group, rows, seen, place.astype(int), n_bins, _quartiles(values[rows & seen], kind, as_text))
         for group, rows in masks
     ]
     ticks = [(position, as_text(number)) for position, number in ticks]
@@ -178,7 +180,7 @@ def _of_numbers(name, kind: str, view: int, masks, values: np.ndarray) -> Distri
 
 def _empty(name, kind: str, view: int, masks, seen: np.ndarray) -> Distribution:
     """Of a column that has no cell in the rows that are counted, since few of its cells are observed."""
-    nowhere, nothing = np.zeros(len(seen), int), _quartiles(np.empty(0), brief)
+    nowhere, nothing = np.zeros(len(seen), int), _quartiles(np.empty(0), kind, brief)
     groups = [_counted(group, rows, seen, nowhere, 1, nothing) for group, rows in masks]
     return Distribution(str(name), kind, view, groups, [], [])
 
@@ -188,7 +190,9 @@ def _counted(name, rows, seen, place, n_places, quartiles=()) -> GroupCells:
     return GroupCells(name, int(rows.sum()), int((rows & ~seen).sum()), counts / max(counts.sum(), 1), quartiles)
 
 
-def _quartiles(values: np.ndarray, as_text) -> tuple[str, ...]:
+def _quartiles(values: np.ndarray, kind: str, as_text) -> tuple[str, ...]:
+    if kind == CYCLIC:
+        return ()
     return tuple(map(as_text, np.quantile(values, [0.25, 0.5, 0.75]))) if len(values) else ("", "", "")
 
 

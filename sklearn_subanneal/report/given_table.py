@@ -69,14 +69,16 @@ def for_types(folder: ModelFolder, texts: Sequence[str]) -> ModelFolder:
                 "make another report with it."
             )
     modelled = {column.name for column in folder.model._table.columns}
-    for table in ("missing", "spelling"):
+    for table in ("missing", "spelling", "numbers"):
         for name in getattr(own, table):
             if name not in modelled and name not in getattr(known, table):
                 raise ValueError(
                     f"[{table}] names the column {name!r}, which the model in {folder.name} does not have; it has "
                     f"{sorted(modelled)[:MOST_NAMED]}."
                 )
-    return replace(folder, types=own.over(known))
+    # That of the report's own file was found in its table, and is none that the user says of another.
+    decimal = own.reading.get("decimal")
+    return replace(folder, types=own.over(known), decimal=None if decimal == known.reading.get("decimal") else decimal)
 
 
 def given_source(path: Path, given: argparse.Namespace, types: TypesFile, most_cells: float = inf) -> Source:
@@ -122,6 +124,11 @@ def refuse_fit_options(given: argparse.Namespace, unset: argparse.Namespace) -> 
                 f"--{name.replace('_', '-')} is of a fit, and the model in {given.model} has been fitted: leave it "
                 "out, or leave --model out, to fit a model to the table."
             )
+
+
+def new_table_options(given: argparse.Namespace, types: TypesFile) -> dict:
+    """The same for a table that a model has not seen, which may show another mark before decimals than is known."""
+    return reading_options(given, types) | {"decimal": given.decimal}
 
 
 def reading_options(given: argparse.Namespace, types: TypesFile) -> dict:

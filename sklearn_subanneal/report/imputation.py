@@ -107,10 +107,10 @@ def _completed(series: pd.Series, values: pd.Series, missing: np.ndarray, ranges
     """A column with its missing cells imputed: numbers to some digits, whole ones without decimals."""
     if series.dtype.kind == "M":
         # As objects, days would be written with the time of midnight.
-        return series.mask(missing, values.astype(series.dtype).set_axis(series.index))
+        return series.mask(missing, _in_zone_of(series, values).astype(series.dtype).set_axis(series.index))
     cells = np.array(series, object)
     if series.dtype.kind in "iuf":
-        seen, guessed = series[~missing].to_numpy(), values[missing].to_numpy(np.float64)
+        seen, guessed = _numbers(series[~missing]), values[missing].to_numpy(np.float64)
         rounded = rounded_numbers(guessed, ranges.get(series.name, np.ptp(seen) if len(seen) else 0.0))
         # One of the observed numbers, which a column may have again and again, is not another one.
         guessed = np.where(np.isin(guessed, seen), guessed, rounded)
@@ -120,6 +120,19 @@ def _completed(series: pd.Series, values: pd.Series, missing: np.ndarray, ranges
     else:
         cells[missing] = values[missing].to_numpy(object)
     return type(series)(cells, series.index, dtype=object)
+
+
+def _in_zone_of(series: pd.Series, values: pd.Series) -> pd.Series:
+    """Dates of a model with a time zone where those of the table have one; without one, it takes them for UTC."""
+    has_zone, is_wanted = (getattr(own.dtype, "tz", None) is not None for own in (values, series))
+    if is_wanted and not has_zone:
+        return values.dt.tz_localize("UTC")
+    return values.dt.tz_convert("UTC").dt.tz_localize(None) if has_zone and not is_wanted else values
+
+
+def _numbers(series: pd.Series) -> np.ndarray:
+    """Numbers without missing ones; before version 3 of pandas those of its own dtypes would be objects."""
+    return series.to_numpy(getattr(series.dtype, "numpy_dtype", series.dtype))
 
 
 def _are_whole(numbers: np.ndarray) -> np.ndarray:

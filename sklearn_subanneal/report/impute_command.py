@@ -16,7 +16,7 @@ from sklearn_subanneal.report.given_table import (
     given_plan,
     given_source,
     given_types,
-    reading_options,
+    new_table_options,
     refuse_fit_options,
     speaker,
 )
@@ -93,7 +93,7 @@ def _fitted(given, say):
 
 def _read(given, say):
     folder = for_types(open_model(given.model), given.types)
-    new = read_new_table(given.table, folder, reading_options(given, folder.types))
+    new = read_new_table(given.table, folder, new_table_options(given, folder.types))
     print_unreadable(new, say)
     if new.unused:
         say(f"Not in the model, and left as they are: {', '.join(new.unused[:20])}")

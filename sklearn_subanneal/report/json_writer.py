@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
-from math import inf
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -59,18 +59,26 @@ def write_json(table: pd.DataFrame, path: Path, lines: bool = False) -> None:
 
 def _cells(series: pd.Series) -> list:
     return [
-        None if is_missing or (isinstance(cell, float) and abs(cell) == inf) else cell
+        None if is_missing else _without_gap(cell)
         for cell, is_missing in zip(series.astype(object).tolist(), series.isna(), strict=True)
     ]
 
 
 def _as_json(cell):
-    """What JSON has for a cell of another type: numbers of NumPy, dates, and texts of all others."""
+    """What JSON has for a cell of another type: numbers and lists of NumPy, dates, and texts of all others."""
     if hasattr(cell, "isoformat"):
         return cell.isoformat()
     if isinstance(cell, Decimal):
         return float(cell)
-    return cell.item() if hasattr(cell, "item") else str(cell)
+    if not hasattr(cell, "tolist"):
+        return str(cell)
+    # Columns of lists in Parquet come as arrays, and a gap in one of numbers as NaN.
+    own = (cell.astype(str) if cell.dtype.kind in "mM" else cell).tolist()
+    return [_without_gap(part) for part in own] if isinstance(own, list) else own
+
+
+def _without_gap(cell):
+    return None if isinstance(cell, float) and not isfinite(cell) else cell
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn_subanneal._core.counted_nouns import counted
 from sklearn_subanneal.estimators._contradictions import LEVEL, Contradictions
 from sklearn_subanneal.mixtures.stacking import LEAST_WEIGHT
+from sklearn_subanneal.report.declared_type import CYCLIC
 from sklearn_subanneal.report.pair_facts import p_text, pair_fact
 from sklearn_subanneal.report.structure import disagree_on_rows
 from sklearn_subanneal.report.wording import listed
@@ -108,9 +109,11 @@ def pair_findings(
     """What the first pairs of columns are, and how sure it is that they depend on each other."""
     names, tests = list(model.feature_types_), contradictions.tests
     n_tests, found = max(len(names) * (len(names) - 1) // 2, 1), []
+    cycles = {column.name: column for column in source.modelled if column.kind == CYCLIC}
     for pair in [pair for pair in pairs if pair.relatedness >= LEAST_STRENGTH][:MOST_PAIRS]:
         i, j = names.index(pair.one), names.index(pair.other)
-        fact = pair_fact(source.frame[pair.one], source.frame[pair.other], float(tests.correlations[i, j]))
+        correlation = float(tests.correlations[i, j])
+        fact = pair_fact(source.frame[pair.one], source.frame[pair.other], correlation, cycles)
         strength = _strength_of_pair(model, i, j)
         p_value = tests.p_values[i, j]
         if strength == CERTAIN and not p_value * n_tests < LEVEL:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TICKS, TRUE
+from sklearn_subanneal.report.boolean_texts import FALSE, TICK, TRUE, read_ticks
 from sklearn_subanneal.report.text_levels import as_typed
+from sklearn_subanneal.report.written_numbers import AS_PROGRAMS, WrittenNumbers
 from sklearn_subanneal.tables.cells import array_cells
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
+from sklearn_subanneal.tables.large_integers import LARGEST_EXACT, exact_integers
 from sklearn_subanneal.tables.numerals import COMMA, POINT
-from sklearn_subanneal.tables.spelling import NUMBER, Spelling, unit_of
+from sklearn_subanneal.tables.spelling import NUMBER, Spelling, behind_numbers, unit_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +25,14 @@ MOST_KEPT = 20
 # Numbers as programs write them, whole ones and others.
 _WHOLE = r"[+-]?(?:0|[1-9][0-9]*)"
 _PLAIN = rf"{_WHOLE}(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?"
+
+
+class LearnedCells(NamedTuple):
+    """The values of cells, those that are none and in how many cells, and what of the reading may surprise."""
+
+    series: pd.Series
+    unreadable: dict[str, int]
+    remark: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +49,15 @@ class LearnedColumn:
         The mark before decimals.
     day_first : bool or None
         Whether the first number of 04/03/2021 is the day.
+    written : WrittenNumbers
+        How numbers were written in the table of the model.
     """
 
     column: Column
     meaning: str | None = None
     decimal: str = POINT
     day_first: bool | None = None
+    written: WrittenNumbers = AS_PROGRAMS
 
     @property
     def has_texts(self) -> bool:
@@ -56,7 +69,7 @@ class LearnedColumn:
     def _is_boolean(self) -> bool:
         return self.column.dtype.lower().startswith("bool")
 
-    def read(self, texts: pd.Series) -> tuple[pd.Series, dict[str, int]] | None:
+    def read(self, texts: pd.Series) -> LearnedCells | None:
         """The values that texts spell, and those that spell none, which are missing, and in how many cells.
 
         Nothing depends on what the other cells are, so that one of them does not change how the others are read. None
@@ -68,11 +81,8 @@ class LearnedColumn:
             NA where missing.
         """
         if self.meaning == TICK:
-            ticked = texts.isin(TICKS)
-            others = texts.notna() & ~ticked
-            # A column without any mark may have been added for want of it: nothing is observed.
-            is_empty = texts.isna() & (not texts.notna().any())
-            return ticked.astype("boolean").mask(others | is_empty), counted_cells(texts[others])
+            ticked, others = read_ticks(texts)
+            return LearnedCells(ticked, counted_cells(texts[others]))
         if self.column.kind == "datetime":
             return self._dates(texts)
         if self.column.kind == "boolean" or self._is_boolean:
@@ -115,7 +125,7 @@ class LearnedColumn:
 
         whole = texts.str.fullmatch(_PLAIN if self.decimal == POINT else _WHOLE).fillna(False).astype(bool)
         if whole.all():
-            return pd.to_numeric(texts), {}
+            return LearnedCells(pd.to_numeric(texts), {})
         numbers = pd.to_numeric(texts.where(whole), errors="coerce").astype(np.float64)
         numbers = numbers.mask(np.isinf(numbers))
         others = texts[~whole & texts.notna()].unique().tolist()
@@ -123,19 +133,44 @@ class LearnedColumn:
         # Where the known mark fits few cells, the column has the other one: tables may have both.
         if not whole.any() and 2 * len(own) < len(others) and len(own) < len(other):
             own = other
-        numbers = numbers.fillna(texts.map(own).astype(np.float64))
-        return numbers, counted_cells(texts[numbers.isna() & texts.notna()])
+        is_large = not own and bool((numbers.abs() > LARGEST_EXACT).any())
+        if is_large and (exact := exact_integers(texts.where(whole))) is not None:
+            return LearnedCells(exact, counted_cells(texts[~whole & texts.notna()]))
+        numbers = numbers.fillna(texts.map({text: number for text, (number, _) in own.items()}).astype(np.float64))
+        return LearnedCells(numbers, counted_cells(texts[numbers.isna() & texts.notna()]), self._remark(own))
 
-    def _spelled(self, texts: list[str], decimal: str) -> dict[str, float]:
-        """The numbers that some texts spell."""
-        if self.meaning not in (None, NUMBER):
-            spellings = [Spelling(self.meaning)]
-        else:
-            plain = Spelling(decimal=decimal)
-            with_unit = replace(plain, unit=unit_of(texts))
-            spellings = [plain, replace(plain, has_scales=True), with_unit, replace(with_unit, has_bounds=True)]
+    def _spelled(self, texts: list[str], decimal: str) -> dict[str, tuple[float, Spelling]]:
+        """The numbers that some texts spell, and how."""
+        spellings = self._spellings(texts, decimal)
         read = {text: next(_read(spellings, text), None) for text in texts}
-        return {text: number for text, number in read.items() if number is not None}
+        return {text: found for text, found in read.items() if found is not None}
+
+    def _spellings(self, texts: list[str], decimal: str) -> list[Spelling]:
+        """The spellings that are tried one after the other."""
+        if self.meaning not in (None, NUMBER):
+            return [Spelling(self.meaning, decimal)]
+        plain = Spelling(decimal=decimal)
+        if self.written.unit:
+            # Grams would be read as so many kilograms, and "82 K" as 82,000.
+            names = [name for name in dict.fromkeys(behind_numbers(texts)) if self.written.is_unit(name)]
+            with_unit = [replace(plain, unit=name) for name in (names or [self.written.unit])]
+        else:
+            with_unit = [replace(plain, has_scales=True), replace(plain, unit=unit_of(texts))]
+        return [plain, *with_unit, *(replace(own, has_bounds=True) for own in with_unit if not own.has_scales)]
+
+    def _remark(self, read: dict[str, tuple[float, Spelling]]) -> str:
+        """What is said of numbers with a unit or a scale that the table of the model did not have."""
+        if self.written.unit:
+            return ""
+        for text, (number, spelling) in read.items():
+            has_unit = bool(spelling.unit) and text.strip().endswith(spelling.unit)
+            what = f"unit {spelling.unit}" if has_unit else "scale"
+            if has_unit or (spelling.has_scales and not self.written.scales):
+                return (
+                    f"{text!r} was read as {number:.15g}, though [numbers] of the types file has no {what} for this "
+                    "column: convert its cells if they have another unit than those of the report"
+                )
+        return ""
 
     def _dates(self, texts):
         """Dates cell by cell, or numbers if none is a date; None if the order of dates is not known."""
@@ -155,7 +190,7 @@ class LearnedColumn:
             # Days and seconds that are counted are numbers until their range is known.
             return self._numbers(texts) if distinct else None
         cells = pd.Series(pd.to_datetime(texts.map(known)), texts.index, name=texts.name)
-        return cells, counted_cells(texts[cells.isna() & texts.notna()])
+        return LearnedCells(cells, counted_cells(texts[cells.isna() & texts.notna()]))
 
 
 def counted_cells(cells: pd.Series) -> dict[str, int]:
@@ -164,7 +199,7 @@ def counted_cells(cells: pd.Series) -> dict[str, int]:
 
 
 def _read(spellings, text):
-    return (number for spelling in spellings if (number := spelling.read(text)) is not None)
+    return ((number, spelling) for spelling in spellings if (number := spelling.read(text)) is not None)
 
 
 def _without(series, wrong):

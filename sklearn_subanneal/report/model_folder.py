@@ -25,12 +25,16 @@ class ModelFolder:
     detector : CrossCatDetector or None
     types : TypesFile
         How tables are read for it.
+    decimal : {".", ","} or None
+        The mark before decimals that the user gives for new tables; None: that of the types file, unless a table shows
+        the other one.
     """
 
     name: str
     model: CrossCat
     detector: CrossCatDetector | None = None
     types: TypesFile = field(default_factory=TypesFile)
+    decimal: str | None = None
 
 
 def open_model(path: str | Path, with_detector: bool = False) -> ModelFolder:

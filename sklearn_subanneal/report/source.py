@@ -14,12 +14,13 @@ from sklearn_subanneal.files import ReadingOptions, read_table_file
 from sklearn_subanneal.report.column_hints import ColumnHints
 from sklearn_subanneal.report.column_types import IGNORED, LABEL, ColumnDescription, described_columns
 from sklearn_subanneal.report.column_values import read_values
-from sklearn_subanneal.report.common_decimal import common_decimal
+from sklearn_subanneal.report.common_decimal import COMMAS, common_decimal
 from sklearn_subanneal.report.compared_columns import compared_columns
 from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.report.text_levels import ORDINAL, require_levels
 from sklearn_subanneal.report.types_file import TypesFile, read_types
 from sklearn_subanneal.tables.chosen_type import AUTO
+from sklearn_subanneal.tables.numerals import COMMA
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,7 +167,9 @@ def read_source(
     given = ReadingOptions(**(known.reading | options))
     table = read_table_file(path, given)
     types = _with_ordinals(known, given, list(table.frame))
-    decimal = given.decimal or common_decimal(table.frame, table.separator)
+    decimal, on_decimal = common_decimal(table.frame, table.separator)
+    if given.decimal is not None:
+        decimal, on_decimal = given.decimal, COMMAS if given.decimal == COMMA else ""
     n_rows, n_columns = table.frame.shape
     step = 1 if n_rows * n_columns <= most_cells else ceil(n_rows / max(most_cells / n_columns, FEWEST_ROWS))
     taken = table.frame if step == 1 else table.frame.iloc[::step].reset_index(drop=True)
@@ -174,8 +177,7 @@ def read_source(
     columns, notes = described_columns(read, types), list(table.notes)
     if step > 1:
         notes.append(f"{len(taken):,} evenly spaced rows of {n_rows:,} were taken, which the time limit is enough for")
-    if decimal == ",":
-        notes.append("commas before decimals")
+    notes += [on_decimal] if on_decimal else []
     # What is not modelled stays as it is written.
     frame = with_columns(taken, {column.name: read[column.name].series for column in columns if column.is_modelled})
     options = replace(given, max_bytes=ReadingOptions.max_bytes)
@@ -206,7 +208,7 @@ def hints_of(name: str, types: TypesFile) -> ColumnHints:
 
 def _with_ordinals(known: TypesFile, given: ReadingOptions, names: list[str]) -> dict[str, str]:
     """The types that are declared, by name or by levels; levels of columns that are set aside have no effect."""
-    for table in ("missing", "spelling", "levels"):
+    for table in ("missing", "spelling", "levels", "numbers"):
         for name in getattr(known, table):
             if name not in names:
                 raise ValueError(f"[{table}] names the column {name!r}, which the table does not have; it has {names}.")

@@ -43,7 +43,9 @@ def print_columns(source: Source, say) -> None:
 
 
 def print_unreadable(new: NewTable, say) -> None:
-    """Print by ``say`` which cells of a new table are no values of their column, or contradict another one."""
+    """Print by ``say`` what of the reading of a new table may surprise, its unreadable cells, and contradictions."""
+    for remark in new.remarks:
+        say(remark)
     for name, wrong in new.unreadable.items():
         texts = [f"{text!r} in {counted(count, 'cell')}" for text, count in wrong.items()]
         say(f"No values of column {name}, and taken for missing: {listed(texts, MOST_UNREADABLE)}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sklearn_subanneal.report.json_writer import write_json
 from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
+from sklearn_subanneal.tables.large_integers import large_integers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,10 +84,10 @@ def write_table(table: pd.DataFrame, path: Path, raw: bool = False) -> Path:
         elif suffix in (".json", ".jsonl"):
             write_json(table, path, lines=suffix == ".jsonl")
         elif suffix in (".xlsx", ".ods"):
-            table = _without_zones(table)
+            table = _with_digits(_without_zones(table))
             (table if raw else marked_table(table)).to_excel(path, index=False)
         elif suffix == ".dta":
-            _plain(_without_zones(table)).to_stata(path, write_index=False, version=118)
+            _plain(_with_digits(_without_zones(table))).to_stata(path, write_index=False, version=118)
         else:
             getattr(_plain(table), f"to_{suffix[1:]}")(path)
     except ImportError as error:
@@ -110,10 +111,17 @@ def _plain(table: pd.DataFrame) -> pd.DataFrame:
     for name in (name for name in out if out[name].dtype.kind == "O" and not hasattr(out[name].dtype, "storage")):
         converted = out[name].infer_objects()
         if converted.dtype.kind == "O":
-            kinds = {type(cell) for cell in converted.dropna()}
-            converted = converted.astype(float) if kinds <= {int, float} and kinds else converted.map(str, "ignore")
+            kinds, large = {type(cell) for cell in converted.dropna()}, large_integers(converted)
+            are_numbers = kinds and kinds <= {int, float} and large is None
+            converted = converted.astype(float) if are_numbers else converted.map(str, "ignore")
         out[name] = converted
     return out
+
+
+def _with_digits(table: pd.DataFrame) -> pd.DataFrame:
+    """Whole numbers with more digits than floating point keeps as texts: spreadsheets and Stata have none of these."""
+    large = {name: own for name, own in table.items() if own.dtype.kind in "iuO" and large_integers(own) is not None}
+    return with_columns(table, {name: own.map(str, na_action="ignore") for name, own in large.items()})
 
 
 def _without_zones(table: pd.DataFrame) -> pd.DataFrame:

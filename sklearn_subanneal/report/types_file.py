@@ -9,6 +9,7 @@ from typing import Any
 
 from sklearn_subanneal.report.boolean_texts import TICK
 from sklearn_subanneal.report.column_types import TYPES
+from sklearn_subanneal.report.written_numbers import WrittenNumbers
 from sklearn_subanneal.tables.spelling import DURATION, NUMBER, TIME_OF_DAY
 
 NAME = "types.toml"
@@ -23,7 +24,7 @@ READING = {
     "keep": list,
 }
 _WORDS = {str: "text", bool: "true or false", list: "list of texts"}
-TABLES = ("columns", "reading", "missing", "spelling", "levels")
+TABLES = ("columns", "reading", "missing", "spelling", "levels", "numbers")
 MEANINGS = (NUMBER, DURATION, TIME_OF_DAY, TICK)
 
 
@@ -43,6 +44,8 @@ class TypesFile:
         What texts spell, a "number", a "duration", a "time of day" or a "tick", by the names of the columns.
     levels : dict of str to tuple of str
         Texts with an order, from the lowest to the highest, by the names of the columns, which are ordinal.
+    numbers : dict of str to WrittenNumbers
+        How numbers are written that are not as programs write them, by the names of the columns.
     """
 
     types: dict[str, str] = field(default_factory=dict)
@@ -50,6 +53,7 @@ class TypesFile:
     missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
     spelling: dict[str, str] = field(default_factory=dict)
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    numbers: dict[str, WrittenNumbers] = field(default_factory=dict)
 
     def over(self, other: TypesFile) -> TypesFile:
         """This file, and what another says of which it says nothing."""
@@ -73,7 +77,7 @@ def read_types(path: str | Path) -> TypesFile:
         raise ValueError(f"{path} is no types file, since it is not TOML ({error}): correct that line.") from error
     if set(content) - set(TABLES) or not all(isinstance(table, dict) for table in content.values()):
         raise ValueError(f"{path} may have the tables {', '.join(TABLES)}, and has {sorted(content)}.")
-    types, reading, missing, spelling, levels = (content.get(name, {}) for name in TABLES)
+    types, reading, missing, spelling, levels, numbers = (content.get(name, {}) for name in TABLES)
     for name, kind in types.items():
         if not isinstance(kind, str):
             raise ValueError(f"{path} has {kind!r} for column {name!r}: a type is one of {', '.join(TYPES)}.")
@@ -94,6 +98,12 @@ def read_types(path: str | Path) -> TypesFile:
                 f"{path} has {own!r} for column {name!r} in [levels]: give a list of texts, each in quotes, from the "
                 "lowest to the highest."
             )
+    written = {}
+    for name, own in numbers.items():
+        try:
+            written[name] = WrittenNumbers.parse(own)
+        except ValueError as error:
+            raise ValueError(f"{path} has {own!r} for column {name!r} in [numbers]: {error}.") from None
     # A type that was chosen, and written, before this was said of the column.
     types = {
         name: kind
@@ -104,7 +114,7 @@ def read_types(path: str | Path) -> TypesFile:
     reading, missing, levels = (
         {name: _frozen(own) for name, own in table.items()} for table in (reading, missing, levels)
     )
-    return TypesFile(types, reading, missing, spelling, levels)
+    return TypesFile(types, reading, missing, spelling, levels, written)
 
 
 def _frozen(value):

@@ -8,6 +8,7 @@ from pathlib import Path
 from sklearn_subanneal.report.column_types import TYPES
 from sklearn_subanneal.report.source import Source
 from sklearn_subanneal.report.types_file import READING
+from sklearn_subanneal.report.written_numbers import WrittenNumbers
 
 # Texts of a column that are offered as levels.
 _OFFERED = range(3, 13)
@@ -57,6 +58,15 @@ def write_types(source: Source, path: str | Path) -> Path:
     lines += [f"{_quoted(own.name)} = {_written(own.meaning)}" for own in source.columns if own.meaning]
     lines += [
         "",
+        "[numbers]",
+        "# How numbers are written, by which the cells of new tables are read: the unit behind them, whether there are",
+        "# scales such as k, and the mark before decimals if it is not that of the table.",
+    ]
+    decimal = reading["decimal"]
+    written = {own.name: WrittenNumbers.of(own.spelling, decimal).entries for own in source.modelled}
+    lines += [f"{_quoted(name)} = {_written(entries)}" for name, entries in written.items() if entries]
+    lines += [
+        "",
         "[levels]",
         "# Texts with an order, from the lowest to the highest; their column is ordinal. For one that is below a #:",
         "# take the # away, and put its texts in order.",
@@ -81,6 +91,8 @@ def _quoted(text: str) -> str:
 def _written(value) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} = {_written(own)}" for name, own in value.items()) + "}"
     return f"[{', '.join(map(_quoted, value))}]" if isinstance(value, tuple) else _quoted(str(value))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from sklearn_subanneal.tables.numerals import POINT, decimal_mark, parse_number
 
 HOUR, DAY = 3600.0, 86_400.0
 _CLOCK = re.compile(
@@ -19,8 +21,8 @@ _SECONDS = {
 # Alone these may be other units, metres as well as minutes.
 _SHORT = {"w", "d", "h", "m", "s"}
 _UNIT = re.compile(
-    r"(?P<number>\d+(?:[.,]\d+)?)\s*(?P<unit>weeks?|wks?|w|days?|d|hours?|hrs?|h|std|minutes?|mins?|m|seconds?|secs?|s)"
-    r"\.?(?![A-Za-z])(?:[\s,]|and)*|(?P<joined>\d+(?:[.,]\d+)?)(?P<short>[dhms])(?=\d)",
+    r"(?P<number>\d+(?:[.,]\d+)*)\s*(?P<unit>weeks?|wks?|w|days?|d|hours?|hrs?|h|std|minutes?|mins?|m|seconds?|secs?|s)"
+    r"\.?(?![A-Za-z])(?:[\s,]|and)*|(?P<joined>\d+(?:[.,]\d+)*)(?P<short>[dhms])(?=\d)",
     re.IGNORECASE,
 )
 _ISO = re.compile(
@@ -51,14 +53,22 @@ def parse_time_of_day(text: str) -> float | None:
     return hours + _below_the_hour(parts) / HOUR
 
 
-def parse_duration(text: str) -> float | None:
+def parse_duration(text: str, decimal: str = POINT) -> float | None:
     """The seconds that a string spells, or None: "1:02:03", "26:15" (hours and minutes), "2 days 03:00:00", "1h 20m".
+
+    Parameters
+    ----------
+    text : str
+    decimal : {".", ","}, default="."
+        The mark before decimals of a number before a unit that does not show it: "1,5 h" does, "1,250 h" does not.
 
     Examples
     --------
     >>> from sklearn_subanneal.tables.clock_times import parse_duration
     >>> parse_duration("26:15"), parse_duration("1h 20min"), parse_duration("PT1H30M"), parse_duration("2 days 1:00:00")
     (94500.0, 4800.0, 5400.0, 176400.0)
+    >>> parse_duration("1,250 min"), parse_duration("1,250 min", decimal=","), parse_duration("1,5 min")
+    (75000.0, 75.0, 90.0)
     >>> parse_duration("5 m") is None  # which may be metres
     True
     """
@@ -70,7 +80,20 @@ def parse_duration(text: str) -> float | None:
             return None
         seconds = int(parts["days"] or 0) * DAY + int(parts["hours"]) * HOUR + _below_the_hour(parts)
         return -seconds if parts["sign"] else seconds
-    return _of_iso(text.strip()) or _of_units(text.strip())
+    seconds = _of_iso(text.strip())
+    return _of_units(text.strip(), decimal) if seconds is None else seconds
+
+
+def duration_numbers(texts: Iterable[str]) -> list[str]:
+    """The numbers before units in the strings that spell durations.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.tables.clock_times import duration_numbers
+    >>> duration_numbers(["1,250 min", "1h 20m", "26:15", "soon"])
+    ['1,250', '1', '20']
+    """
+    return [number for text in texts for number, _ in _amounts(text.strip()) or ()]
 
 
 def is_time_of_day(texts: list[str]) -> bool:
@@ -124,15 +147,32 @@ def _of_iso(text: str) -> float | None:
     return sum(_SECONDS[unit] * float(number) for unit, number in found.groupdict().items() if number)
 
 
-def _of_units(text: str) -> float | None:
-    total, units, end = 0.0, [], 0
+def _amounts(text: str) -> list[tuple[str, str]] | None:
+    """The numbers and the units of which a string consists; None if there is anything else."""
+    amounts, end = [], 0
     while end < len(text):
         found = _UNIT.match(text, end)
         if found is None:
             return None
         unit = (found["unit"] or found["short"]).lower()
-        unit = unit if unit in _SECONDS else unit.rstrip("s")
-        total += _SECONDS[unit] * float((found["number"] or found["joined"]).replace(",", "."))
-        units.append(unit)
+        amounts.append((found["number"] or found["joined"], unit if unit in _SECONDS else unit.rstrip("s")))
         end = found.end()
-    return None if not units or (len(units) == 1 and units[0] in _SHORT) else total
+    return amounts
+
+
+def _of_units(text: str, decimal: str) -> float | None:
+    amounts = _amounts(text)
+    if not amounts or (len(amounts) == 1 and amounts[0][1] in _SHORT):
+        return None
+    numbers = [_amount(number, decimal) for number, _ in amounts]
+    if None in numbers:
+        return None
+    return sum(_SECONDS[unit] * number for number, (_, unit) in zip(numbers, amounts, strict=True))
+
+
+def _amount(text: str, decimal: str) -> float | None:
+    """A number before a unit, which may begin with zeros: "05", "1.250", "1,5"."""
+    if text.isdigit() or re.fullmatch(r"0\d*[.,]\d+", text):
+        return float(text.replace(",", "."))
+    # One that shows its mark is read by it, as "1,5" beside "1.250".
+    return parse_number(text, decimal_mark([text]) or decimal)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,6 +61,56 @@ _SPELLINGS = [
     *(re.compile(r"\s*" + date + _TIME + r"\s*", re.IGNORECASE) for date in _DATES),
     *(re.compile(rf"\s*(?P<whole>{months})\s*", re.IGNORECASE) for months in _MONTHS_OF_YEARS),
 ]
+
+
+class DateSpelling(NamedTuple):
+    """What the spelling of dates says beside the dates.
+
+    Attributes
+    ----------
+    zone : datetime.timezone or None
+        The time zone if all have one: UTC if there are several. None if some have none.
+    n_zones : int
+        Number of different time zones.
+    has_short_years : bool
+        Whether there are years of two digits.
+    are_seasons : bool
+        Whether they look like months, 2000-01, 2001-02 and so on, and are seasons from one year to the next.
+    """
+
+    zone: datetime.timezone | None
+    n_zones: int
+    has_short_years: bool
+    are_seasons: bool
+
+
+def date_spelling(texts: Iterable[str]) -> DateSpelling:
+    """What the spelling of different texts says beside their dates; those that are no dates are left out.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.tables.dates import date_spelling
+    >>> date_spelling(["2021-03-04T10:00+01:00", "2021-07-04T10:00+01:00"]).zone
+    datetime.timezone(datetime.timedelta(seconds=3600))
+    >>> date_spelling(["2000-01", "2001-02", "2011-12"]).are_seasons
+    True
+    """
+    matches = [groups for groups in map(_match, texts) if groups is not None]
+    zones = {_zone(groups.get("zone")) for groups in matches}
+    zone = None if None in zones or not zones else datetime.UTC if len(zones) > 1 else next(iter(zones))
+    # Of a single season nobody can tell.
+    seasons = {(int(groups["year"]), int(groups["month"])) for groups in matches if _is_year_and_month(groups)}
+    return DateSpelling(
+        zone,
+        len(zones - {None}),
+        any(len(groups["year"]) == 2 for groups in matches),
+        1 < len(seasons) == len(matches) and all(month == (year + 1) % 100 for year, month in seasons),
+    )
+
+
+def _is_year_and_month(groups) -> bool:
+    whole = groups.get("whole")
+    return whole is not None and groups.get("month") is not None and whole.startswith(groups["year"])
 
 
 def parse_datetimes(

@@ -6,9 +6,20 @@ import re
 
 import numpy as np
 
-# Names of columns of dates, and of instants.
-_DATE = re.compile(r"date|datum|fecha|(?:^|[_\W])(?:day|tag|jour)(?:$|[_\W])", re.IGNORECASE)
-_INSTANT = re.compile(r"date|datum|fecha|time|stamp|epoch|(?:^|[_\W])(?:ts|at)$", re.IGNORECASE)
+# Words in names of columns of dates and of instants: they begin or end so, as "birthdate" and "DateOfBirth".
+_DATE = re.compile(r"(?:date|datum|fecha).*|.*(?:date(?:[sd]|utc|gmt)?|datetime|datums?|fechas?)", re.IGNORECASE)
+_INSTANT = re.compile(
+    r"(?:time|stamp|epoch).*|.*(?:times?|time[sz]?stamp.*|stamps?|epoch.*|time(?:utc|gmt|m?s|sec.*))", re.IGNORECASE
+)
+_DAY, _LAST = {"day", "tag", "jour"}, re.compile(r"(?:^|[_\W])(?:ts|at)$", re.IGNORECASE)
+# Other words that end or begin so, such as "candidate" and "Datenmenge".
+_OTHER = re.compile(
+    r"(?:candi|kandi|man|(?:in)?vali|consoli|liqui|accommo|intimi|eluci|inun|dilapi|exu|transu|(?:per)?io|vana|molyb|chor|cau|cor"
+    r"|oxi|fecun)date[sdn]?|daten(?!aiss).+",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]+")
+_INNER = re.compile(r"(?<=[a-zß-öø-ÿ])(?=[A-ZÀ-ÖØ-Þ])")
 # Days of spreadsheets count from 1899-12-30; these are from 1941 to 2099. Seconds are from 1990 to 2066.
 _ORIGIN = np.datetime64("1899-12-30", "us")
 FIRST_DAY, LAST_DAY = 15_000.0, 73_050.0
@@ -19,7 +30,7 @@ MICROSECONDS = 1e6
 def numbered_dates(numbers: np.ndarray, name: str) -> tuple[np.ndarray, str] | None:
     """The dates that the numbers of a column are, and what they count; None if they are no dates.
 
-    The name of the column must say that it has dates, and all numbers must be in a range of dates.
+    The name of the column must say that it has dates, by one of its words, and all numbers must be in a range of dates.
 
     Parameters
     ----------
@@ -41,14 +52,19 @@ def numbered_dates(numbers: np.ndarray, name: str) -> tuple[np.ndarray, str] | N
     (array(['2013-01-01',        'NaT'], dtype='datetime64[D]'), 'days of spreadsheets')
     >>> numbered_dates(np.array([41275.0]), "income") is None
     True
+    >>> numbered_dates(np.array([41275.0]), "candidate_votes") is None
+    True
     """
     seen = numbers[~np.isnan(numbers)]
     if not seen.size:
         return None
     low, high = seen.min(), seen.max()
-    if _DATE.search(name) and FIRST_DAY <= low and high <= LAST_DAY:
+    words = [word for text in _WORD.findall(name) for word in _INNER.split(text) if not _OTHER.fullmatch(word)]
+    are_dates = any(_DATE.fullmatch(word) for word in words)
+    if (are_dates or not _DAY.isdisjoint(map(str.lower, words))) and FIRST_DAY <= low and high <= LAST_DAY:
         return _from(numbers * 86_400.0 * MICROSECONDS, _ORIGIN), "days of spreadsheets"
-    if not _INSTANT.search(name) or not (seen == np.floor(seen)).all():
+    are_instants = are_dates or _LAST.search(name) or any(_INSTANT.fullmatch(word) for word in words)
+    if not are_instants or not (seen == np.floor(seen)).all():
         return None
     for factor, unit in (
         (1.0, "seconds since 1970"),

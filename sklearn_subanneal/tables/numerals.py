@@ -8,11 +8,12 @@ from collections.abc import Iterable
 import numpy as np
 
 POINT, COMMA = ".", ","
-_CURRENCY = (
+# A pattern of signs and names of currencies.
+CURRENCY = (
     r"(?:US\$|A\$|C\$|R\$|[$€£¥₹₽₩₺₪]|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|PLN|CZK|HUF|AUD|CAD|BRL|Fr\.|kr\.?|zł)"
 )
-_BEFORE = rf"\s*(?P<open>\()?\s*(?P<sign>[+\-\u2212\u2013]?)\s*(?:{_CURRENCY}\s*)?(?P<inner>[+\-\u2212]?)"
-_AFTER = rf"\s*(?:%|{_CURRENCY})?\s*(?P<close>\))?\s*"
+_BEFORE = rf"\s*(?P<open>\()?\s*(?P<sign>[+\-\u2212\u2013]?)\s*(?:{CURRENCY}\s*)?(?P<inner>[+\-\u2212]?)"
+_AFTER = rf"\s*(?:%|{CURRENCY})?\s*(?P<close>\))?\s*"
 # Signs between thousands: those of people who write the other sign before decimals, and those of all.
 _SPACES = "\u0020\u00a0\u202f\u2009'\u2019"
 

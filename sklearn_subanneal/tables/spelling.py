@@ -10,8 +10,9 @@ import numpy as np
 
 from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.tables.cells import Cells
-from sklearn_subanneal.tables.clock_times import is_time_of_day, parse_duration, parse_time_of_day
-from sklearn_subanneal.tables.numerals import POINT, decimal_mark, parse_number
+from sklearn_subanneal.tables.clock_times import duration_numbers, is_time_of_day, parse_duration, parse_time_of_day
+from sklearn_subanneal.tables.number_signs import common_kind, suits
+from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
 from sklearn_subanneal.tables.value_order import is_number
 
 NUMBER, DURATION, TIME_OF_DAY = "number", "duration", "time of day"
@@ -26,6 +27,8 @@ _UNIT = re.compile(r"(?<=[0-9.,])(?:\s*(?P<long>[A-Za-zµΩ°][A-Za-z0-9²³/°]
 _BOUNDS = "<>=≤≥~≈ "
 _SCALES = {"k": 1e3, "K": 1e3, "Tsd": 1e3, "M": 1e6, "Mio": 1e6, "mio": 1e6, "bn": 1e9, "Mrd": 1e9}
 _SCALED = re.compile(rf"(?P<number>.*[0-9])\s*(?P<scale>{'|'.join(_SCALES)})\.?\s*(?:[$€£])?\s*")
+# Where all are such, they are kelvins, and no thousands.
+_KELVIN = re.compile(r"\s*[+-]?[0-9]+[.,][0-9]+\s+K\s*")
 # A leading zero and another digit, as in a postcode.
 _CODE = re.compile(r"[+-]?0[0-9]+")
 # Words in names of columns of durations.
@@ -55,6 +58,9 @@ class Spelling:
         Whether some have a scale behind them, such as "1.2k" and "3 Mio", which is 3,000,000.
     marks : tuple of str
         The strings that mean a missing cell.
+    sign : str
+        The currency of the numbers, if strings have several: those in others spell none. "none": with a sign they spell
+        none. Empty: any is read.
     """
 
     meaning: str = NUMBER
@@ -63,6 +69,7 @@ class Spelling:
     has_bounds: bool = False
     has_scales: bool = False
     marks: tuple[str, ...] = ()
+    sign: str = ""
 
     def read(self, text: str) -> float | None:
         """The number that a string spells, or None.
@@ -74,9 +81,11 @@ class Spelling:
         72.5
         """
         if self.meaning == DURATION:
-            return parse_duration(text)
+            return parse_duration(text, self.decimal)
         if self.meaning == TIME_OF_DAY:
             return parse_time_of_day(text)
+        if self.sign and not suits(text, self.sign):
+            return None
         if self.has_scales and (scaled := _SCALED.fullmatch(text)):
             number = parse_number(scaled["number"], self.decimal)
             return None if number is None else number * _SCALES[scaled["scale"]]
@@ -89,12 +98,12 @@ class Spelling:
     @property
     def words(self) -> str:
         """What the strings spell, in words."""
+        decimals = " with decimal commas" if self.decimal != POINT else ""
         if self.meaning == DURATION:
-            return "durations, in seconds"
+            return f"durations, in seconds{decimals}"
         if self.meaning == TIME_OF_DAY:
             return "times of day, in hours"
         unit = f" of {self.unit}" if self.unit else ""
-        decimals = " with decimal commas" if self.decimal != POINT else ""
         bounds = ", bounds such as <1 read as the number" if self.has_bounds else ""
         return f"numbers{unit}{decimals}{bounds}{' with scales such as k' if self.has_scales else ''}"
 
@@ -105,7 +114,8 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     Strings spell numbers if at least 95 % of the cells do, or half of them, at least ten different ones, and the others
     are at most three marks without a digit, such as "-" or "unknown": these are missing cells. Bounds, such as "<0.5",
     spell numbers if most cells are none; "<38" and ">38" alone are categories. None are numbers if one has a leading
-    zero and as many digits as at least half of the others, as the postcode "01067", unless ``meaning`` says so.
+    zero and as many digits as at least half of the others, as the postcode "01067", unless ``meaning`` says so. Of
+    several currencies, and of percentages and fractions, one kind spells numbers, unless ``meaning`` says that all do.
 
     Parameters
     ----------
@@ -131,16 +141,23 @@ def find_spelling(cells: Cells, decimal: str | None = None, meaning: str | None 
     texts = [value for value in cells.values if isinstance(value, str)]
     if not any(re.search(r"\d", text) for text in texts[:FIRST_LOOK]):
         return None
-    numbers = Spelling(decimal=decimal_mark(_without_units(texts)) or decimal or POINT)
+    numbers = Spelling(decimal=decimal_mark(without_units(texts)) or decimal or POINT)
     with_unit = replace(numbers, unit=unit_of(texts))
     are_bounds = any(text[:1] in tuple(_BOUNDS) or text.endswith("+") for text in texts)
     of_bounds = [replace(with_unit, has_bounds=True)] if are_bounds else []
-    of_scales = [replace(numbers, has_scales=True)] if any(_SCALED.fullmatch(text) for text in texts) else []
+    are_kelvins = all(_KELVIN.fullmatch(text) for text in texts if re.search(r"\d", text))
+    have_scales = not are_kelvins and any(_SCALED.fullmatch(text) for text in texts)
+    of_scales = [replace(numbers, has_scales=True)] if have_scales else []
     clocks = _of_clocks(cells.name, texts) if meaning in (None, NUMBER) else [Spelling(meaning)]
+    clocks = [_with_mark(clock, texts, decimal) for clock in clocks]
     are_codes = meaning is None and _are_codes(texts)
+    n_cells = [count for value, count in zip(cells.values, counts, strict=True) if isinstance(value, str)]
+    sign = common_kind(texts, n_cells, numbers.decimal) if meaning is None else ""
     for spelling in (numbers, *clocks, *of_scales, with_unit, *of_bounds):
         if meaning not in (None, spelling.meaning) or (are_codes and spelling.meaning == NUMBER):
             continue
+        if spelling.meaning == NUMBER:
+            spelling = replace(spelling, sign=sign)
         look = cells.values[:FIRST_LOOK]
         if sum(_has(spelling, value) for value in look) < LEAST_OF_LOOK * len(look) and len(look) > MOST_MARKS * 2:
             continue
@@ -227,6 +244,14 @@ def _of_clocks(name, texts) -> list[Spelling]:
     return [Spelling(DURATION)]
 
 
+def _with_mark(clock: Spelling, texts: list[str], decimal: str | None) -> Spelling:
+    """Durations with the mark before decimals of their numbers, as of "1,250 min"; other clocks have none."""
+    numbers = duration_numbers(texts) if clock.meaning == DURATION else []
+    if not any(COMMA in number or POINT in number for number in numbers):
+        return clock
+    return replace(clock, decimal=decimal_mark(numbers) or decimal or POINT)
+
+
 def units_of(texts: list[str]) -> list[str]:
     """The units of which one stands behind each of some strings that are numbers but for these; else an empty list.
 
@@ -236,15 +261,15 @@ def units_of(texts: list[str]) -> list[str]:
     >>> units_of(["500 mg", "1.5 g", "2 g"]), units_of(["3 kg", "heavy"])
     (['g', 'mg'], [])
     """
-    decimal = decimal_mark(_without_units(texts)) or POINT
-    if any(parse_number(text, decimal) is None for text in _without_units(texts)):
+    decimal = decimal_mark(without_units(texts)) or POINT
+    if any(parse_number(text, decimal) is None for text in without_units(texts)):
         return []
-    found = _units(texts)
+    found = behind_numbers(texts)
     return sorted(set(found)) if len(found) == len(texts) else []
 
 
 def unit_of(texts: list[str]) -> str:
-    """The unit that stands behind most numbers, or an empty string.
+    """The unit that stands behind most numbers, of several the first; or an empty string.
 
     Examples
     --------
@@ -252,8 +277,8 @@ def unit_of(texts: list[str]) -> str:
     >>> unit_of(["72 kg", "81 kg", "heavy"])
     'kg'
     """
-    found = _units(texts)
-    return max(set(found), key=found.count) if found else ""
+    found = behind_numbers(texts)
+    return max(dict.fromkeys(found), key=found.count) if found else ""
 
 
 def _are_codes(texts) -> bool:
@@ -262,11 +287,13 @@ def _are_codes(texts) -> bool:
     return any(np.mean(lengths == n) >= 0.5 for n in {len(text) for text in texts if _CODE.fullmatch(text)})
 
 
-def _units(texts) -> list[str]:
+def behind_numbers(texts: list[str]) -> list[str]:
+    """The units behind the numbers of those strings that have one."""
     return [match["long"] or match["short"] for text in texts if (match := _UNIT.search(text)) and _ends(match)]
 
 
-def _without_units(texts) -> list[str]:
+def without_units(texts: list[str]) -> list[str]:
+    """Strings without the units behind their numbers."""
     return [text[: match.start()] if (match := _UNIT.search(text)) and _ends(match) else text for text in texts]
 
 

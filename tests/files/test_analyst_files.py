@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import zipfile
 
 import pandas as pd
 import pytest
@@ -100,6 +101,41 @@ def test_merged_cells_have_the_value_of_the_first(tmp_path):
     assert "merged" not in "; ".join(read_source(tmp_path / "u.xlsx").notes)
 
 
+@pytest.mark.parametrize("block", [2**20, 37])
+def test_formulas_without_a_value_are_told(tmp_path, block, monkeypatch):
+    """Programs that compute nothing write them; the cells look empty."""
+    monkeypatch.setattr("sklearn_subanneal.files.sheet_archive._BLOCK", block)
+    rows = [["item", "net", "gross"], *([f"I{k % 7}", k / 7, f"=B{k + 4}*1.19" if k % 2 else k / 5] for k in range(60))]
+    sheet(tmp_path / "t.xlsx", rows, [])
+    source = read_source(tmp_path / "t.xlsx")
+    assert source.frame["gross"].isna().sum() == 30
+    assert "30 cells with a formula have no value in the file, the first is C5, and are" in "; ".join(source.notes)
+    with zipfile.ZipFile(tmp_path / "t.xlsx") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    # As spreadsheet programs write them: with a value, which may be an empty text.
+    for value, kind in ((b"<v>7.5</v>", b""), (b"<v></v>", b' t="str"')):
+        whole = re.sub(
+            rb'<c r="(C[0-9]+)"><f>([^<]*)</f><v ?/?>(?:</v>)?</c>', rb'<c r="\1"KIND><f>\2</f>VALUE</c>', parts[name]
+        )
+        with zipfile.ZipFile(tmp_path / "u.xlsx", "w") as archive:
+            for own, part in (parts | {name: whole.replace(b"VALUE", value).replace(b"KIND", kind)}).items():
+                archive.writestr(own, part)
+        source = read_source(tmp_path / "u.xlsx")
+        assert "formula" not in "; ".join(source.notes) and (source.frame["gross"] == 7.5).sum() == 30 * (not kind)
+
+
+def test_formulas_alone_are_no_table(tmp_path):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for row in range(9):
+        book.active.append([f"={row}+1", f"={row}+2"])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(
+        ValueError, match=r"no table, since 18 cells with a formula have no value .* and save it, or name"
+    ):
+        read_source(tmp_path / "t.xlsx")
+
+
 def test_a_second_row_of_names_is_told(tmp_path):
     for units, is_told in ((["", "kg", "cm"], True), (["", "n/a", "n/a"], False), (["", "kg", 4.5], False)):
         sheet(tmp_path / "t.xlsx", [["name", "weight", "size"], units, *(["n", k / 7, k / 9] for k in range(40))], [])
@@ -182,3 +218,35 @@ def test_the_other_columns_show_the_mark_before_decimals(tmp_path):
         assert read_source(path, {"size": "real", "population": "real"}).X["population"][0] == population
     # The user decides.
     assert read_source(path, {"population": "real"}, decimal=",").X["population"][1] == 3150.0
+
+
+def test_points_between_thousands_in_a_file_of_semicolons(tmp_path):
+    """No program writes 4.800 and 980 unless the points stand between thousands; 1.085 had been read as such."""
+    path, cells = tmp_path / "turnover.csv", ["980", "1.085", "4.800", "12.400", "137", "-2.310", "0"]
+    path.write_text("Filiale;Umsatz\n" + "".join(f"F{row};{cell}\n" for row, cell in enumerate(cells * 3)))
+    source = read_source(path, {"Umsatz": "real"})
+    assert source.X["Umsatz"].tolist()[:7] == [980.0, 1085.0, 4800.0, 12400.0, 137.0, -2310.0, 0.0]
+    assert source.decimal == "," and any("column 'Umsatz' shows" in note for note in source.notes)
+    as_said = read_source(path, {"Umsatz": "real"}, decimal=".")
+    assert as_said.X["Umsatz"][1] == 1.085 and not any("thousands" in note for note in as_said.notes)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1.085", "4.800", "12.400"],  # three decimals throughout
+        ["980", "1.085", "4.8"],
+        ["980", "1.085", "4.801"],  # decimals as needed
+        ["0", "12", "4.800", "1.250"],  # none of small whole numbers
+        ["980", "1.085", "4.800", "1250"],
+    ],
+)
+@pytest.mark.parametrize("separator", [";", ","])
+def test_points_that_may_stand_before_decimals_do(cells, separator, tmp_path):
+    """The file says nothing else; where it is doubtful, the user is told."""
+    path = tmp_path / "sizes.csv"
+    path.write_text(f"a{separator}b\n" + "".join(f"u{separator}{cell}\n" for cell in cells * 4))
+    source = read_source(path, {"b": "real"})
+    assert source.X["b"].tolist()[: len(cells)] == [float(cell) for cell in cells]
+    is_told = any("if points stand between thousands, pass --decimal ," in note for note in source.notes)
+    assert is_told == (separator == ";" and "4.8" not in cells)

@@ -197,6 +197,31 @@ def test_remarks_and_sums_after_the_table():
     assert len(frame) == 21
 
 
+@pytest.mark.parametrize("key", ["TOTAL", "Total:", "Grand total :", "Summe:"])
+def test_names_of_sums_may_have_a_colon(key):
+    notes: list[str] = []
+    frame, _ = text_table(f"a,b,c\n{BODY}{key},3000,3100\n", ReadingOptions(), notes)
+    assert len(frame) == 20 and f"the last line, {key!r}, was left out" in notes
+
+
+def test_sums_without_a_name():
+    """A line without a key whose numbers are all sums is no row; one with any other number is."""
+
+    def read(last, rows=20, separator=","):
+        notes: list[str] = []
+        body = "".join(f"w{row}{separator}{row}{separator}{row % 7}.25\n" for row in range(rows))
+        frame, _ = text_table(f"town{separator}a{separator}b\n{body}{last}\n", ReadingOptions(), notes)
+        return len(frame), "the last line, of which each number is the sum of its column, was left out" in notes
+
+    assert read(",190,62") == (20, True) and read(",190,62.00") == (20, True) and read(",190,") == (20, True)
+    assert read(",191,62") == read(",190,62.25") == read(",,62.5") == (21, False)
+    assert read("w20,190,62") == (21, False)
+    # Of few rows, or ones and zeros, a sum is chance.
+    assert read(",3,3.75", rows=3) == (4, False)
+    sparse = "".join(f"w{row},{int(row == 3)},x\n" for row in range(20))
+    assert len(text_table(f"town,a,b\n{sparse},1,\n", ReadingOptions(), [])[0]) == 21
+
+
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [

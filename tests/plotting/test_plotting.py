@@ -144,6 +144,24 @@ def test_cluster_sizes_display(fitted):
     np.testing.assert_allclose(display.errors_.lines[0].get_ydata(), display.quantiles[1])
 
 
+def test_cluster_sizes_count_chains_by_their_weights(fitted):
+    """A chain of no weight, which has each row alone, says nothing of the sizes."""
+    fitted.posterior_labels_[1] = np.arange(40)
+    fitted.chain_weights_ = np.array([1.0, 0.0])
+    alone = ClusterSizesDisplay.from_labels(fitted.labels_, fitted.posterior_labels_[:1])
+    np.testing.assert_allclose(ClusterSizesDisplay.from_estimator(fitted).quantiles, alone.quantiles)
+    fitted.chain_weights_ = np.array([0.9, 0.1])
+    low, middle, high = ClusterSizesDisplay.from_estimator(fitted).quantiles[:, 0]
+    assert low < 5.0 and alone.quantiles[0, 0] <= middle <= high <= alone.quantiles[2, 0] + 1.0
+    # Weights that are equal are none.
+    draws, labels = fitted.posterior_labels_, fitted.labels_
+    equal = ClusterSizesDisplay.from_labels(labels, draws, chain_weights=[0.5, 0.5]).quantiles
+    np.testing.assert_allclose(equal, ClusterSizesDisplay.from_labels(labels, draws).quantiles)
+    for weights in ([1.0], [0.0, 0.0], [-1.0, 2.0]):
+        with pytest.raises(ValueError, match="chain_weights must be 2 numbers of at least 0"):
+            ClusterSizesDisplay.from_labels(labels, draws, chain_weights=weights)
+
+
 def test_cluster_sizes_display_of_a_partition_alone():
     display = ClusterSizesDisplay(np.arange(60, 0, -1)).plot(max_clusters=10)
     assert len(display.bars_) == 10 and display.errors_ is None

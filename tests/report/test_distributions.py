@@ -112,6 +112,17 @@ def test_columns_without_a_cell_in_the_rows_that_are_counted(kind, monkeypatch):
     assert written.count('<td class="number">') == 5
 
 
+def test_cyclic_columns_have_no_quartiles():
+    """They would depend on where the period begins: of night shifts around midnight, the median would be at noon."""
+    frame = pd.DataFrame({"start": [23.0, 23.5, 0.5, 1.0] * 10, "empty": [np.nan] * 40})
+    source = SimpleNamespace(frame=frame, feature_types={"start": "cyclic", "empty": "cyclic"})
+    model = SimpleNamespace(column_labels_=np.array([0, 0]), first_parts_=np.array([0, 1]))
+    for column in find_distributions(model, source, [ViewSummary(0, ["start"], ["start"], np.zeros(40, int), [])]):
+        assert column.groups[0].quartiles == ()
+        written = render("chart.html", column=column, chart=chart_of(column))
+        assert "quartile" not in written and "median" not in written and written.count("<th ") == 3
+
+
 DAY = pd.Timestamp("2021-06-01")
 SPREADS = {
     "years": ("ordinal", np.arange(2014, 2022), ["2014", "2021"], ("2015.75", "2017.5", "2019.25")),

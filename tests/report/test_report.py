@@ -511,3 +511,14 @@ def test_numbers_with_several_units_are_texts_and_the_reason_says_why(tmp_path):
     assert (dose.kind, house.kind) == ("categorical", "categorical")
     assert dose.reason == "numbers with several units (g, mg), texts until they are converted to one"
     assert house.reason == "text"
+
+
+def test_numbers_with_several_currencies_are_texts_and_the_reason_says_why(tmp_path):
+    frame = pd.DataFrame({"price": ["$12.50", "€11.90", "¥1850"] * 20, "share": ["43%", "0.51", "0.2", "0.3"] * 15})
+    frame["temperature"] = [f"{kelvin:.1f} K" for kelvin in np.linspace(280.0, 300.0, 60)]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    price, share, temperature = read_source(tmp_path / "t.csv").columns
+    assert (price.kind, share.kind, temperature.kind) == ("categorical", "categorical", "real")
+    assert price.reason == "numbers with several units ($, €, ¥), texts until they are converted to one"
+    assert share.reason == "numbers with several units (%, none), texts until they are converted to one"
+    assert temperature.values == "280 to 300" and "numbers of K" in temperature.reason

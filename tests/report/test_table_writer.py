@@ -54,6 +54,19 @@ def test_json_of_cells_of_all_types(tmp_path):
     assert write_table(table.head(0), tmp_path / "empty.json").read_text() == "[]\n"
 
 
+def test_json_of_columns_of_lists(tmp_path):
+    """Parquet has such columns, and gives them as arrays, which may be nested."""
+    pytest.importorskip("pyarrow")
+    lists = [[1.5, None, 3.0], [], None, [2.5]]
+    table = pd.DataFrame({"tags": [["x", "y"], [], None, ["z"]], "levels": lists, "pairs": [[[1, 2], [3]]] * 4})
+    table["days"] = [np.array(["2021-03-04T05:06"], "M8[us]")] * 4
+    table.to_parquet(tmp_path / "t.parquet")
+    read = read_table_file(tmp_path / "t.parquet").frame
+    path = write_table(read, tmp_path / "t.json")
+    written = json.loads(path.read_text(encoding="utf-8"))
+    assert written == table.assign(days=[["2021-03-04T05:06:00.000000"]] * 4).to_dict("records")
+
+
 @pytest.mark.parametrize("raw", [False, True], ids=["marked", "raw"])
 @pytest.mark.parametrize(("suffix", "module"), [("xlsx", "openpyxl"), ("ods", "odf"), ("dta", "pandas")])
 @pytest.mark.parametrize("are_objects", [False, True], ids=["dtype", "objects"])

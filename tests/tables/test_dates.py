@@ -5,7 +5,8 @@ import datetime
 import numpy as np
 import pytest
 
-from sklearn_subanneal.tables.dates import parse_datetimes
+from sklearn_subanneal.tables.dates import date_spelling, parse_datetimes
+from sklearn_subanneal.tables.numbered_dates import numbered_dates
 
 pd = pytest.importorskip("pandas")
 
@@ -133,3 +134,35 @@ def test_values_that_are_no_dates(values):
 def test_leap_day_and_years_of_few_digits():
     dates = parse_datetimes(["29/02/2000", "28-02-68", "28-02-69"])
     assert dates.astype("datetime64[D]").astype(str).tolist() == ["2000-02-29", "2068-02-28", "1969-02-28"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "are_seasons"),
+    [
+        (["2000-01", "2001-02", "2011-12"], True), (["2000/01", "2001/02"], True), (["2000-01"], False),
+        (["2000-01", "2001-02", "2011-11"], False), (["2000-01", "2001-02", "2001-02-03"], False),
+        (["2000-01", "2001-02", "03/2002"], False), (["01/2000", "02/2001"], False), (["2000-Q1", "2001-Q2"], False),
+    ],
+)  # fmt: skip
+def test_seasons(texts, are_seasons):
+    assert date_spelling(texts).are_seasons == are_seasons
+    assert parse_datetimes(texts) is not None or len({len(text) for text in texts}) > 1
+
+
+@pytest.mark.parametrize(
+    ("name", "are_days", "are_seconds"),
+    [
+        ("date", True, True), ("birthdate", True, True), ("DateOfBirth", True, True), ("dateadded", True, True),
+        ("last_update", True, True), ("Geburtsdatum", True, True), ("fecha_nac", True, True),
+        ("start day", True, False),
+        ("created_at", False, True), ("eventtimeutc", False, True), ("TimeStamp2", False, True), ("Daten", True, True),
+        ("date.naissance", True, True), ("datenaissance", True, True), ("ts", False, True),
+        ("candidate_votes", False, False), ("candidateVotes", False, False), ("Mandate", False, False),
+        ("Datenmenge", False, False), ("sentiment", False, False), ("centimeters", False, False),
+        ("Monday", False, False),
+        ("exudate", False, False), ("income", False, False), ("candidate_birthdate", True, True),
+    ],
+)  # fmt: skip
+def test_names_of_columns_of_dates(name, are_days, are_seconds):
+    assert (numbered_dates(np.array([41275.0, 22871.0]), name) is not None) == are_days
+    assert (numbered_dates(np.array([1.6e9, 1.7e9]), name) is not None) == are_seconds

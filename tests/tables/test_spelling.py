@@ -11,9 +11,10 @@ from sklearn_subanneal import CrossCat
 from sklearn_subanneal.tables.cells import object_cells
 from sklearn_subanneal.tables.clock_times import parse_duration, parse_time_of_day
 from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
+from sklearn_subanneal.tables.number_signs import common_kind, several_signs
 from sklearn_subanneal.tables.numerals import decimal_mark, parse_number
 from sklearn_subanneal.tables.sentinels import date_sentinels, number_sentinels
-from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells
+from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells, unit_of
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_the_mark_before_decimals(texts, mark):
     [
         ("1:02:03", 3723.0), ("26:15", 94500.0), ("-0:30", -1800.0), ("2 days 03:00:00", 183600.0), ("1h20m", 4800.0),
         ("1 hour and 5 minutes", 3900.0), ("90 min", 5400.0), ("1.5 hours", 5400.0), ("P1DT2H", 93600.0),
-        ("PT30S", 30.0),
+        ("PT30S", 30.0), ("PT0S", 0.0), ("P0DT0H", 0.0), ("0 min", 0.0),
         ("0:00:01.5", 1.5), ("1988:1", None), ("1:5:30", None),
         ("3 m", None), ("1:75", None), ("2 PM", None), ("P", None), ("PT", None), ("soon", None),
         ("1:02:03 PM", None), ("", None),
@@ -73,6 +74,33 @@ def test_the_mark_before_decimals(texts, mark):
 )  # fmt: skip
 def test_durations(text, seconds):
     assert parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "by_point", "by_comma"),
+    [
+        ("1,250 min", 75_000.0, 75.0), ("1.250 min", 75.0, 75_000.0), ("1,5 hours", 5400.0, 5400.0),
+        ("1.5 hours", 5400.0, 5400.0), ("2h 1,200s", 8400.0, 7201.2), ("1.200,5 min", 72_030.0, 72_030.0),
+        ("0,250 min", 15.0, 15.0), ("1,200,300 sec", 1_200_300.0, 1_200_300.0), ("05 min", 300.0, 300.0),
+        ("1,2,3 min", None, None),
+    ],
+)  # fmt: skip
+def test_marks_between_the_thousands_of_durations(text, by_point, by_comma):
+    assert parse_duration(text) == by_point and parse_duration(text, ",") == by_comma
+
+
+def test_durations_of_a_column_have_one_mark():
+    """A comma between thousands had been one before decimals, cell by cell."""
+    minutes = ["1,465 min", "250 min", "281 min", "1,301 min", "795 min"]
+    found = find_spelling(cells(minutes))
+    assert spelled_cells(cells(minutes), found).values.tolist() == [87_900.0, 15_000.0, 16_860.0, 78_060.0, 47_700.0]
+    hours = cells(["1,250 hours", "2,5 hours", "12 hours"])
+    german = find_spelling(hours)
+    assert german.words == "durations, in seconds with decimal commas"
+    assert spelled_cells(hours, german).values.tolist() == [4500.0, 9000.0, 43_200.0]
+    # Where the cells show no mark, that of the file counts; clocks have none.
+    assert find_spelling(cells(minutes), ",").read("1,465 min") == pytest.approx(87.9)
+    assert find_spelling(cells(["26:15:00", "1 h, 20 min"]), ",").words == "durations, in seconds"
 
 
 @pytest.mark.parametrize(
@@ -111,6 +139,55 @@ def test_spellings_of_columns():
         90.0,
         12.0,
     ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "sign"),
+    [
+        (["$12.50", "US$3", "4 USD", "5"], ""), (["$12.50", "CAD 3"], ""), (["¥5", "5 CNY"], ""),
+        (["5 kr", "5 SEK"], ""),
+        (["$12.50", "€11.90", "$3"], "USD"), (["5 GBP", "6 EUR", "£7"], "GBP"), (["5 %", "$3", "6 %"], ""),
+        (["43%", "0.51", "60%", "0.2"], "none"), (["43%", "0", "1"], ""), (["43%", "51", "0.5"], ""),
+        (["0.4%", "0.5"], ""),
+        (["43%", "n/a", "51%"], ""),
+    ],
+)  # fmt: skip
+def test_signs_of_several_kinds(texts, sign):
+    assert common_kind(texts, [1] * len(texts)) == sign
+
+
+def test_several_currencies_are_no_column_of_numbers():
+    euros, dollars = [f"€{n}.50" for n in range(40)], [f"${n}.25" for n in range(40)]
+    assert find_spelling(cells([*euros, *dollars])) is None
+    # But if the user says that they are numbers.
+    assert find_spelling(cells([*euros, *dollars]), meaning="number").read("$3") == 3.0
+    # A slip costs its cell.
+    found = find_spelling(cells([*euros, "$7"]))
+    assert found.marks == ("$7",) and found.read("EUR 5") == found.read("5") == 5.0 and found.read("US$5") is None
+    assert find_spelling(cells([*euros, *[f"{n}" for n in range(9)]])).sign == ""
+    # 43 % is 0.43.
+    shares, percents = [f"0.{n}" for n in range(10, 50)], [f"{n}%" for n in range(10, 50)]
+    assert find_spelling(cells([*shares, *percents])) is None
+    assert find_spelling(cells([*shares, "43%"])).marks == ("43%",)
+    assert find_spelling(cells([*percents, "0.43"])).read("0.43") == 0.43
+    assert several_signs(["$12.50", "€11.90", "¥1850", "8.20 GBP", "1.5%"]) == ["$", "€", "¥", "GBP", "%"]
+    assert several_signs(["43%", "0.51"]) == ["%", "none"] and several_signs(["$5", "a €6"]) == []
+
+
+def test_kelvins_are_no_thousands():
+    kelvins = ["293.1 K", "288.4 K", "301.9 K", "unknown"]
+    found = find_spelling(cells([*kelvins, *(f"{n}.5 K" for n in range(280, 300))]))
+    assert found.unit == "K" and not found.has_scales and found.read("293.1 K") == 293.1
+    # Of amounts, some are below a thousand, or without decimals.
+    for other in ("900", "2 K", "2.5K"):
+        assert find_spelling(cells([*kelvins[:3], other])).read("1.2 K") == 1200.0
+
+
+def test_of_units_that_are_as_frequent_the_first_is_taken():
+    """It had been another one from run to run."""
+    units = ["kg", "lb", "st", "oz", "g2", "mg"]
+    for first in range(len(units)):
+        assert unit_of([f"{own} {unit}" for own, unit in enumerate(units[first:] + units[:first])]) == units[first]
 
 
 def test_few_marks_are_missing_cells():
