@@ -18,7 +18,7 @@ from sklearn_subanneal.columns.joint_real import JOINT, bind_joint_reals, requir
 from sklearn_subanneal.columns.ordinal import Ordinal
 from sklearn_subanneal.columns.parameters import Hyperparameter
 from sklearn_subanneal.columns.real import Real
-from sklearn_subanneal.columns.semicontinuous import Semicontinuous
+from sklearn_subanneal.columns.semicontinuous import Semicontinuous, with_former_atoms
 from sklearn_subanneal.columns.skewed import Skewed, checked_transform
 from sklearn_subanneal.columns.transforms import IDENTITY
 from sklearn_subanneal.tables.cell_type import CellType
@@ -50,6 +50,7 @@ def bind_columns(
     learn: bool = True,
     grids: str = "data",
     feature_grids: dict | None = None,
+    former_atoms: dict[str, tuple] | None = None,
 ) -> list[ColumnModel]:
     """The column models of a table.
 
@@ -73,6 +74,8 @@ def bind_columns(
         Grids in units of the training data, or absolute ones.
     feature_grids : dict or None
         Grids in place of these, by type or by name of a column; the name wins.
+    former_atoms : dict of str to tuple of float, or None
+        Atoms that semicontinuous columns had in earlier rows of a stream, by name; empty before the first rows.
 
     Returns
     -------
@@ -91,6 +94,7 @@ def bind_columns(
     for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         if j not in block:
             chosen = {**given.get(kind, {}), **given.get(name, {})}
+            chosen = with_former_atoms(chosen, arrays[j], (former_atoms or {}).get(name, ()))
             bind, n = KINDS[kind].bind, n_categories[j]
             model = bind(name, (j,), arrays[j], chosen, n_categories=n, learn=learn, grids=grids)
             models.append(model)
@@ -152,6 +156,7 @@ def bind_table(
         arrays,
         feature_params=params_of_parts(table.columns, feature_params),
         feature_grids=grids_of_parts(table.columns, feature_grids),
+        former_atoms={part.name: part.points for part in parts if part.kind == Semicontinuous.kind},
         **settings,
     )
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
+from sklearn_subanneal.tables.numerals import LARGEST_EXACT
+
 # Decimals up to which numbers are read as multiples of a resolution.
 MOST_DECIMALS = 9
 # At least this many pairs of equal cells would be expected by chance where none is found: probability exp(-10).
@@ -53,7 +55,12 @@ class NumberValues:
     @property
     def are_integers(self) -> bool:
         """Whether all values are integers that floating-point numbers tell apart."""
-        return bool(np.all((self.values == np.floor(self.values)) & (np.abs(self.values) <= 2.0**53)))
+        return self.are_whole and bool(np.all(np.abs(self.values) <= LARGEST_EXACT))
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether all values are whole numbers, of any size."""
+        return bool(np.all(self.values == np.floor(self.values)))
 
     @property
     def n_places(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -51,8 +52,9 @@ class Semicontinuous(Real):
 
     Atoms are found in the training data by :func:`find_atoms`, or given by ``feature_params``: ``"atoms"``, a number or
     a list. Where none is found, the most frequent value is the atom, if at least three cells have it, and twice as many
-    as any other value. A column with a single value has that as its atom. Cells are compared with the atoms exactly, as
-    float64, and ``sample`` gives atoms in the units of the data without rounding.
+    as any other value. A column with a single value has that as its atom. If the rows of a stream come to have none,
+    the atoms stay those that they had. Cells are compared with the atoms exactly, as float64, and ``sample`` gives
+    atoms in the units of the data without rounding.
 
     Predictions are mean and standard deviation, atoms included. Of a transformed rest, whose mean may be infinite, the
     median takes the place of the mean, and half the distance between the quantiles 0.159 and 0.841 that of the standard
@@ -286,8 +288,7 @@ def atoms_of(name: str, cells: np.ndarray, given: dict) -> np.ndarray:
         atoms = np.unique(np.atleast_1d(np.asarray(given["atoms"], np.float64)))
         remedy = "give at least one"
     else:
-        atoms, values = find_atoms(cells), np.unique(cells[~np.isnan(cells)])
-        atoms = values if len(values) == 1 else atoms if len(atoms) else single_atom(cells)
+        atoms = _found_atoms(cells)
         remedy = (
             "no value is that of three rows, and at least twice as frequent as any other. "
             f"Give the atoms by feature_params[{name!r}]['atoms'], or declare the column 'real' (or 'categorical', if "
@@ -296,3 +297,18 @@ def atoms_of(name: str, cells: np.ndarray, given: dict) -> np.ndarray:
     if not len(atoms):
         raise ValueError(f"Column {name!r} is semicontinuous but has no atoms: {remedy}.")
     return atoms
+
+
+def _found_atoms(cells: np.ndarray) -> np.ndarray:
+    values, atoms = np.unique(cells[~np.isnan(cells)]), find_atoms(cells)
+    return values if len(values) == 1 else atoms if len(atoms) else single_atom(cells)
+
+
+def with_former_atoms(given: dict, cells: np.ndarray, former: Sequence[float]) -> dict:
+    """Hyperparameters that the user gives to a column; with the atoms that it had, if its cells have none any more.
+
+    The type of a column in a stream is that of the first rows: a number that they all have may be one of many later.
+    """
+    if not former or "atoms" in given or len(_found_atoms(cells)):
+        return given
+    return {**given, "atoms": list(former)}

@@ -14,7 +14,9 @@ from sklearn_subanneal.columns.type_evidence import TypeEvidence
 from sklearn_subanneal.tables.cells import Cells
 from sklearn_subanneal.tables.chosen_type import ChosenType
 from sklearn_subanneal.tables.dates import date_spelling, parse_datetimes
-from sklearn_subanneal.tables.spelling import find_spelling, spelled_cells
+from sklearn_subanneal.tables.long_integers import long_cells
+from sklearn_subanneal.tables.numerals import is_rounded
+from sklearn_subanneal.tables.spelling import NEARLY_ALL, find_spelling, spelled_cells
 
 # Grades leave few places out between the least and the greatest: 14 of the numbers from 1 to 365 are amounts.
 MOST_PLACES_A_GRADE = 2.0
@@ -64,12 +66,13 @@ def choose_type(cells: Cells) -> ChosenType:
 
     The dtype decides first: an ordered categorical is "ordinal", another categorical "categorical", bool "boolean", and
     dates "datetime". Strings are "datetime" if all are dates, numbers if nearly all spell numbers that are not codes
-    (``sklearn_subanneal.tables.spelling.find_spelling``), and else "categorical". For numbers see the
-    parts of the guide on types; in short
+    (``sklearn_subanneal.tables.spelling.find_spelling``) and that floating-point numbers hold, and else "categorical".
+    For numbers see the parts of the guide on types; in short
 
     - 0 and 1 are "boolean", two other values "categorical";
     - integers that repeat are "categorical" if the name of the column calls them codes, or if they begin with 0 or 1
-      and are equally frequent, as classes are, or many whose frequencies have no order;
+      and are equally frequent, as classes are, or many whose frequencies have no order, or if floating-point numbers do
+      not tell them apart;
     - other integers of at most 20 values are "ordinal", or "count" by the evidence;
     - other integers from 0 or 1 with a typical value of at most 20 are "count" by the evidence;
     - others are "real", unless "semicontinuous" or "skewed" has clearly more evidence; "ordinal" in place of
@@ -112,7 +115,8 @@ def choose_type(cells: Cells) -> ChosenType:
         return _of_strings(cells)
     if kind != "real":
         return ChosenType(kind, f"dtype {cells.dtype}")
-    return _of_numbers(cells.name, cells.numbers(_Plain))
+    numbers = cells.numbers(_Plain)
+    return _of_long(cells) or _of_numbers(cells.name, numbers)
 
 
 class _Plain:
@@ -145,18 +149,24 @@ def _of_strings(cells):
             "categorical", "dates of several readings", warning=f"{error} They are categories until then."
         )
     spelling = find_spelling(cells)
-    if spelling is not None:
+    long = [] if spelling is None else [code for code, value in enumerate(cells.values) if is_rounded(value)]
+    are_long = counts[long].sum() > (1.0 - NEARLY_ALL) * n_cells
+    if spelling is not None and not are_long:
         of_numbers = _of_numbers(cells.name, spelled_cells(cells, spelling).values)
         if of_numbers.kind not in ("categorical", "boolean"):
             marks = ", ".join(map(repr, spelling.marks[:3]))
             left = f"; missing where they are not: {marks}" if marks else ""
             reason = f"strings that spell {spelling.words}{left}; {of_numbers.reason}"
-            warning = _lost(cells.name, spelling.marks) or of_numbers.warning
+            rounded = _rounded(cells.name, [cells.values[code] for code in long])
+            warning = _lost(cells.name, spelling.marks) or rounded or of_numbers.warning
             return of_numbers._replace(reason=reason, spelling=spelling, warning=warning)
+    text = (
+        f"{'integers that floating-point numbers would round' if are_long else 'strings'}, {n_values:,} different ones"
+    )
     if n_values >= FEWEST_NAMES and n_values > MOST_NAMES_SHARE * n_cells:
-        reason = f"strings, {n_values:,} different ones in {n_cells:,} cells"
+        reason = f"{text} in {n_cells:,} cells"
         return ChosenType("categorical", reason, warning=_drop(cells.name, reason))
-    return ChosenType("categorical", f"strings, {n_values:,} different ones")
+    return ChosenType("categorical", text)
 
 
 def _lost(name, marks) -> str | None:
@@ -168,6 +178,28 @@ def _lost(name, marks) -> str | None:
         f"Column {name!r} has numbers, and cells that are none, such as {', '.join(map(repr, lost[:3]))}: they count "
         "as missing. Correct them, or declare the column 'categorical' in feature_types if these are codes."
     )
+
+
+def _rounded(name, long) -> str | None:
+    """A warning if a few among strings that are numbers have more digits than these."""
+    if not long:
+        return None
+    return (
+        f"Column {name!r} has numbers, and integers that floating-point numbers round, such as {long[0]!r}. Correct "
+        "them, or declare the column 'categorical' in feature_types if these are codes."
+    )
+
+
+def _of_long(cells) -> ChosenType | None:
+    """Codes, if integers repeat that floating-point numbers do not tell apart; else None."""
+    if not long_cells(cells).any():
+        return None
+    values, codes = cells.factored()
+    if np.count_nonzero(codes >= 0) < FEWEST_CELLS_A_LEVEL * len(values):
+        return None
+    n_apart = len(set(map(float, values)))
+    text = f"{len(values):,} distinct integers, of which floating-point numbers would leave {n_apart:,}"
+    return ChosenType("categorical", text) if n_apart < len(values) else None
 
 
 def _of_numbers(name, cells) -> ChosenType:
@@ -191,7 +223,7 @@ def _of_values(name, numbers) -> ChosenType:
         reason = f"{n_values:,} integers from {_range(numbers)}, all different"
         return ChosenType("real", reason, warning=_drop(name, reason))
     evidence = TypeEvidence(numbers)
-    if numbers.are_integers:
+    if numbers.are_whole:
         chosen = _of_integers(name, numbers, evidence, repeats)
         if chosen is not None:
             return chosen

@@ -8,13 +8,14 @@ import numpy as np
 
 from sklearn_subanneal.estimators._parts import uncertainty_of_columns
 from sklearn_subanneal.mixtures.ensemble import missing
+from sklearn_subanneal.tables.long_integers import may_be_long
 from sklearn_subanneal.tables.unmodelled_cells import UnmodelledCells
 
 
 def unmodelled_cells(estimator, X, gaps: np.ndarray) -> UnmodelledCells:
-    """The observed cells of X that count as missing where it is imputed, and that stay all the same.
+    """The observed cells of X that count as missing, or are rounded, where it is imputed, and that stay all the same.
 
-    None do with ``unseen="missing"``, by which the user takes them for missing.
+    With ``unseen="missing"`` the user takes those that count as missing for such, and they do not stay.
 
     Parameters
     ----------
@@ -27,9 +28,10 @@ def unmodelled_cells(estimator, X, gaps: np.ndarray) -> UnmodelledCells:
     table = estimator._table
     # Cells of functions of other columns are in no part.
     may_be = gaps.any() or any(column.derivation is not None for column in table.columns)
-    if estimator.unseen == "missing" or not may_be:
-        return UnmodelledCells(table, np.zeros((len(gaps), len(table.columns)), bool), {})
-    return UnmodelledCells.of(table, estimator, X)
+    only_long = estimator.unseen == "missing" or not may_be
+    if only_long and not any(map(may_be_long, table.columns)):
+        return UnmodelledCells.none(table, len(gaps))
+    return UnmodelledCells.of(table, estimator, X, only_long)
 
 
 def filled_tables(estimator, X, arrays: Sequence[np.ndarray], filled: Sequence[Sequence[np.ndarray]]) -> list:

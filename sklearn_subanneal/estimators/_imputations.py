@@ -46,7 +46,8 @@ class Imputations:
         standard deviation to the length of that range; :meth:`predict_column` may leave it.
 
         Observed cells stay, also those that count as missing, such as a category that ``fit`` did not see: these are
-        filled with ``unseen="missing"``, or if their column cannot hold them, such as a text among numbers.
+        filled with ``unseen="missing"``, or if their column cannot hold them, such as a text among numbers. Integers
+        beyond 2**53, which the model rounds, stay in columns of a DataFrame whose dtype has such.
 
         Parameters
         ----------

@@ -31,6 +31,9 @@ def _pattern(decimal: str) -> re.Pattern:
 
 
 _NUMERALS = {decimal: _pattern(decimal) for decimal in (POINT, COMMA)}
+# Up to this, floating-point numbers tell integers apart. Beyond are some of 16 digits, and all of more.
+LARGEST_EXACT = 2**53
+_LONG = re.compile(r"\s*[+-]?[1-9][0-9]{15,307}\s*")
 # The marks of one number between digits, and how many digits stand before and after the last.
 _MARKED = re.compile(
     r"(?P<head>[0-9][0-9.,\u0020\u00a0\u202f\u2009'\u2019]*|)(?P<mark>[.,])(?P<tail>[0-9]*)(?:[eE][+-]?[0-9]+)?"
@@ -70,6 +73,18 @@ def parse_number(text: str, decimal: str = POINT) -> float | None:
     if not np.isfinite(number):
         return None
     return number if not signs or signs[0] == "+" else -number
+
+
+def is_rounded(text: str) -> bool:
+    """Whether a string is an integer, in digits alone, of which floating-point numbers have but a neighbour.
+
+    Examples
+    --------
+    >>> from sklearn_subanneal.tables.numerals import is_rounded
+    >>> is_rounded("9892595774592977"), is_rounded("9892595774592976"), is_rounded("9,892,595,774,592,977")
+    (True, False, False)
+    """
+    return _LONG.fullmatch(text) is not None and float(text) != int(text)
 
 
 def decimal_mark(texts: Iterable[str]) -> str | None:

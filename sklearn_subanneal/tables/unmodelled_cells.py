@@ -1,9 +1,9 @@
-"""UnmodelledCells: observed cells that a model takes for missing, and that stay where missing cells are filled."""
+"""UnmodelledCells: observed cells that the columns of a model do not hold, and that stay where others are filled."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn_subanneal.tables.cells import Cells, is_missing
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.derived_cells import united_cells
+from sklearn_subanneal.tables.long_integers import LongIntegers
 from sklearn_subanneal.tables.schema import Table
 from sklearn_subanneal.tables.spelling import spelled_cells
 from sklearn_subanneal.tables.table_cells import read_cells
@@ -19,33 +20,49 @@ from sklearn_subanneal.tables.value_order import is_number
 
 @dataclass(frozen=True, eq=False)
 class UnmodelledCells:
-    """Observed cells of a table that count as missing for a model, and that its columns can hold all the same.
+    """Observed cells of a table that a model does not have as they are, and that its columns can hold all the same.
 
-    They are categories and levels that ``fit`` did not see, numbers that do not suit the type that was chosen, and
-    cells that contradict another column of which their column was a function. Among numbers there is no place for a
-    text, and none for a number among dates, or in a dtype of booleans.
+    Those that count as missing are categories and levels that ``fit`` did not see, numbers that do not suit the type
+    that was chosen, and cells that contradict another column of which their column was a function. Among numbers there
+    is no place for a text, and none for a number among dates, or in a dtype of booleans. Others are integers that the
+    model rounds, since floating-point numbers do not tell them apart.
 
     Attributes
     ----------
     table : Table
     rows : ndarray of bool, shape (n_rows, n_columns)
-        Which cells they are.
+        Which cells count as missing, and are none.
     values : dict of int to list
         By the index of a column, those in it, in the order of the rows.
+    long : dict of int to LongIntegers
+        By the index of a column, those integers.
     """
 
     table: Table
     rows: NDArray
     values: dict[int, list]
+    long: dict[int, LongIntegers]
 
     @classmethod
-    def of(cls, table: Table, estimator, X) -> UnmodelledCells:
-        """Those of a table, which the estimator has accepted, and whose ``fit`` read ``table``."""
+    def none(cls, table: Table, n_rows: int) -> UnmodelledCells:
+        """No such cells."""
+        return cls(table, np.zeros((n_rows, len(table.columns)), bool), {}, {})
+
+    @classmethod
+    def of(cls, table: Table, estimator, X, only_long: bool = False) -> UnmodelledCells:
+        """Those of a table, which the estimator has accepted, and whose ``fit`` read ``table``.
+
+        ``only_long``: none that count as missing.
+        """
         with warnings.catch_warnings():
             # The user has been warned of the table already.
             warnings.simplefilter("ignore", UserWarning)
-            read = read_cells(estimator, X, table.names, objects=table.container != "array")[2]
-            cells = [_as_modelled(*pair) for pair in zip(table.columns, read, strict=True)]
+            read = list(read_cells(estimator, X, table.names, objects=table.container != "array")[2])
+        long = {j: LongIntegers.of(*pair) for j, pair in enumerate(zip(table.columns, read, strict=True))}
+        long = {j: own for j, own in long.items() if own is not None}
+        if only_long:
+            return replace(cls.none(table, len(read[0].gaps())), long=long)
+        cells = [_as_modelled(*pair) for pair in zip(table.columns, read, strict=True)]
         typed = [column.encode(own)[0] for column, own in zip(table.columns, cells, strict=True)]
         rows = np.column_stack([is_missing(arrays[0]) for arrays in typed])
         for j, (_, wrong) in united_cells(table.columns, typed)[1].items():
@@ -56,10 +73,15 @@ class UnmodelledCells:
             if rows[:, j].any():
                 rows[:, j], held = _held(column, table.container, own, rows[:, j])
                 values |= {j: held} if held else {}
-        return cls(table, rows, values)
+        return cls(table, rows, values, long)
 
     def put(self, filled):
         """The same table with these cells, one whose missing cells are filled, in the container of ``fit``."""
+        for j, long in self.long.items():
+            if self.table.container == "pandas":
+                filled.isetitem(j, long.in_pandas(filled.iloc[:, j]))
+            else:
+                filled = filled.with_columns(long.in_polars(filled.to_series(j)))
         for j, values in self.values.items():
             rows = np.flatnonzero(self.rows[:, j])
             if self.table.container == "array":

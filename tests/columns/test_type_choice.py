@@ -392,3 +392,55 @@ def test_evidence_of_ordered_and_unordered_frequencies():
             log += np.log((1.0 + before[value]) / (5.0 + before.sum()))
             before[value] += 1
         np.testing.assert_allclose(evidence.categorical, log)
+
+
+# --- Integers beyond those that floating-point numbers tell apart ----------------------------------------------------
+
+
+@pytest.mark.parametrize("digits", [15, 16, 18])
+def test_names_say_that_integers_of_any_length_are_codes(digits):
+    rng = np.random.default_rng(0)
+    ids = rng.choice(rng.integers(10 ** (digits - 1), 10**digits, 8), 60)
+    assert choose_type(pandas_cells("user_id", pd.Series(ids))).kind == "categorical"
+    assert choose_type(pandas_cells("amount", pd.Series(ids))).kind == "real"
+
+
+def test_integers_that_are_not_told_apart_are_codes_if_they_repeat():
+    values = 10**18 + np.arange(60)
+    chosen = choose_type(pandas_cells("account", pd.Series(values % 8 + 10**18)))
+    assert chosen.kind == "categorical"
+    assert chosen.reason == "8 distinct integers, of which floating-point numbers would leave 1"
+    assert choose_type(object_cells("account", "object", [*(values % 8 + 10**18).tolist(), None])).kind == "categorical"
+    assert choose_type(pandas_cells("account", pd.Series(values))).kind == "semicontinuous"
+    with pytest.raises(ValueError, match="'account' holds a number too large"):
+        choose_type(object_cells("account", "object", [10**400, 10**400 + 1] * 5))
+    # They are told apart, or small.
+    assert choose_type(pandas_cells("amount", pd.Series(values % 8 * 10**6 + 10**18))).kind == "real"
+    assert choose_type(pandas_cells("amount", pd.Series(values % 8 + 100))).kind == "ordinal"
+
+
+def test_strings_of_integers_that_would_be_rounded_are_categories():
+    rng = np.random.default_rng(0)
+    long = [str(value) for value in rng.integers(2**53, 10**16, 60)]
+    with_drop = choose_type(object_cells("meter", "object", long))
+    assert with_drop.kind == "categorical" and with_drop.spelling is None and "drop" in with_drop.warning
+    assert with_drop.reason == "integers that floating-point numbers would round, 60 different ones in 60 cells"
+    repeated = choose_type(object_cells("meter", "object", (long[:6] + ["-"]) * 10))
+    assert repeated.kind == "categorical" and repeated.warning is None
+    # Amounts have marks, decimals, exponents or units.
+    amounts = [f"{int(value):,}" for value in long]
+    for texts in (
+        amounts,
+        [f"{value}.50" for value in long],
+        [f"{value} kg" for value in long],
+        ["1e30", "2e30", "7e29"],
+    ):
+        assert choose_type(object_cells("amount", "object", texts)).kind in ("real", "skewed")
+    assert choose_type(object_cells("amount", "object", [str(2**53 - j) for j in range(60)])).kind == "real"
+
+
+def test_a_single_long_integer_among_strings_of_numbers_is_said():
+    numbers = [f"{value:.2f}" for value in np.random.default_rng(0).normal(size=60)]
+    chosen = choose_type(object_cells("size", "object", [*numbers, "9892595774592977"]))
+    assert chosen.spelling is not None
+    assert "integers that floating-point numbers round, such as '9892595774592977'" in chosen.warning

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 
 from sklearn_subanneal import BayesianImputer, CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM
 
@@ -137,3 +138,72 @@ def test_numbers_that_do_not_suit_a_type_that_was_chosen():
         filled = model.impute(rows)
     assert filled["visits"].tolist()[:2] == [2.5, 1.0] and filled["flag"].tolist() == [1, 2, 0]
     assert filled.dtypes.tolist() == [float, np.int64]
+
+
+def long_frame() -> pd.DataFrame:
+    """Integers beyond 2^53 in columns of all dtypes that have such."""
+    rng = np.random.default_rng(1)
+    long = rng.integers(2**62, 2**63 - 1, 24)
+    table = pd.DataFrame(
+        {
+            "amount": long,
+            "stamp": 1_700_000_000_000_000_000 + rng.integers(10**15, size=24),
+            "unsigned": 2 * long.astype(np.uint64) + np.uint64(1),
+            "nullable": pd.array(rng.permutation(long), "Int64"),
+            "arrow": pd.Series(rng.permutation(long)).astype("int64[pyarrow]"),
+            "object": rng.permutation(long).astype(object),
+            "size": rng.normal(size=24),
+        }
+    )
+    table.loc[3, ["nullable", "arrow", "object", "size"]] = None
+    return table
+
+
+def changed(table, filled) -> dict:
+    """How many observed cells of each column are others, where any are, or the dtype."""
+    out = {}
+    for name in table.columns:
+        pairs = zip(table[name].to_numpy(object), filled[name].to_numpy(object), strict=True)
+        n_changed = sum(one != other for one, other in pairs if not pd.isna(one))
+        if n_changed or table[name].dtype != filled[name].dtype:
+            out[name] = n_changed, filled[name].dtype
+    return out
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_integers_that_floating_point_numbers_round_stay(model):
+    table = long_frame()
+    model = clone(model).set_params(feature_types="auto")
+    imputer = quietly(BayesianImputer(model, n_imputations=2, random_state=0).fit, table)
+    assert set(imputer.estimator_.feature_types_.values()) <= {"real", "skewed"}
+    for filled in [imputer.transform(table), *imputer.sample_imputations(table)]:
+        assert changed(table, filled) == {} and filled.notna().all(axis=None)
+    # Whether cells are missing, or not, or those are that fit did not see.
+    assert changed(table[:3], imputer.estimator_.impute(table[:3])) == {}
+    filled, uncertainty = imputer.estimator_.set_params(unseen="missing").impute(table[2:4], return_uncertainty=True)
+    assert changed(table[2:4], filled) == {}
+    assert (uncertainty > 0.0).tolist() == table[2:4].isna().to_numpy().tolist()
+
+
+def test_integers_that_floating_point_numbers_round_stay_in_polars():
+    names = ["amount", "unsigned", "nullable"]
+    columns = {name: [None if pd.isna(cell) else cell for cell in long_frame()[name].tolist()] for name in names}
+    table = pl.DataFrame(columns, schema={"amount": pl.Int64, "unsigned": pl.UInt64, "nullable": pl.Int64})
+    model = quietly(CrossCat(**SHORT).fit, table)
+    for filled in [model.impute(table), *model.sample_imputations(table, 2, random_state=0)]:
+        assert filled.schema == table.schema and filled["nullable"].null_count() == 0
+        assert all(
+            filled[name][j] == cell for name in names for j, cell in enumerate(columns[name]) if cell is not None
+        )
+
+
+def test_beside_integers_that_floating_point_numbers_round_strangers_stay():
+    """A number below all that a logarithm takes counts as missing, and is one all the same."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"amount": (10.0 ** rng.normal(15.0, 1.0, 200)).astype(np.int64), "size": rng.normal(size=200)}
+    )
+    model = quietly(CrossCat(feature_types={"size": "real"}, covariance_type="diag", **SHORT).fit, table)
+    assert model.feature_types_["amount"] == "skewed"
+    rows = pd.DataFrame({"amount": [2**60 + 1, -(2**60) - 1, -5], "size": [1.0, np.nan, 0.0]})
+    assert changed(rows, quietly(model.impute, rows)) == {}

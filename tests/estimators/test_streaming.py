@@ -183,6 +183,44 @@ def test_first_annealed_chains_are_weighted_as_those_of_a_fit(window):
     assert_allclose(found.chain_weights_, expected, rtol=1e-6)
 
 
+def refusal(estimator, chunks) -> str:
+    """Why a stream is refused, if it is."""
+    try:
+        for rows in chunks:
+            estimator.partial_fit(rows)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("kind", [SubsampleAnnealedDPMM, CrossCat])
+def test_first_rows_that_are_all_the_same(kind):
+    """The number that they have, for which the column has its type, may be one of many later."""
+    rng, settings = np.random.default_rng(0), {"n_chains": 2, "max_sweeps": 5, "random_state": 0}
+    levels = kind(covariance_type="diag", **settings)
+    assert refusal(levels, [np.full((50, 1), 20.0), np.full((50, 1), 21.5)]) == ""
+    assert levels.n_samples_seen_ == 100 and levels._models[0].atoms.tolist() == [20.0]
+    # Atoms that the rows have are theirs.
+    assert refusal(levels, [rng.normal(size=(150, 1))]) == ""
+    assert levels._models[0].atoms.tolist() == [20.0, 21.5]
+    gaps = kind(covariance_type="diag", **settings)
+    assert refusal(gaps, [np.r_[[np.nan] * 9, 1.0][:, None], rng.normal(size=(30, 1))]) == ""
+    assert gaps._models[0].atoms.tolist() == [1.0]
+
+
+def test_first_row_alone(tmp_path):
+    X = np.random.default_rng(0).normal(size=(44, 3)) + [0.0, 5.0, 50.0]
+    estimator = model(feature_types={1: "real", 2: "real"})
+    assert refusal(estimator, np.split(X[:20], 20)) == ""
+    save(estimator, tmp_path / "model")
+    # Now the covariance is chosen by trial.
+    loaded = load(tmp_path / "model")
+    assert refusal(loaded, [X[20:]]) == ""
+    assert loaded.n_samples_seen_ == 44 and loaded._models[0].atoms.tolist() == [X[0, 0]]
+    given = model(feature_params={"x0": {"atoms": 7.0}})
+    assert refusal(given, [X[:1], X[1:]]) == "" and given._models[0].atoms.tolist() == [7.0]
+
+
 def test_fit_to_shards_goes_on():
     X = with_gaps(blobs(2000, 3), 0.05)
     for covariance_type in ("diag", "full"):
