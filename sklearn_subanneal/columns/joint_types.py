@@ -44,12 +44,12 @@ def revised_types(table: Table, arrays: list[np.ndarray]) -> tuple[Table, list[n
     column does not have. The log density of a real column is therefore that of a linear regression on the other real
     and skewed columns. A skewed column stays skewed only if the regression of the transformed cells, with the Jacobian
     (Box and Cox, 1964), has more evidence by 0.1 nats for each cell. A count becomes real if that has more evidence by
-    0.1 nats for each cell than its own distribution, by the BIC, and an ordinal column of at least eight levels if it has any more,
-    and the other columns have a share in it by the BIC. Such a column also becomes real if its regression within the
-    groups that a categorical or boolean column makes, as the years of a panel within its firms, has more evidence, by
-    the BIC, than its own distribution, and by 0.1 nats for each cell than the means of the groups. In wide tables, only
-    the columns of most categories are tried, or none, and missing cells of regressors stay at the mean. Equally
-    frequent integers, taken for classes, become real if the other columns follow a straight line in them: if it
+    0.1 nats for each cell than its own distribution, by the BIC, and an ordinal column of at least eight levels if it
+    has any more, and the other columns have a share in it by the BIC. Such a column also becomes real if its regression
+    within the groups that a categorical or boolean column makes, as the years of a panel within its firms, has more
+    evidence, by the BIC, than its own distribution, and by 0.1 nats for each cell than the means of the groups. In wide
+    tables, only the columns of most categories are tried, or none, and missing cells of regressors stay at the mean.
+    Equally frequent integers, taken for classes, become real if the other columns follow a straight line in them: if it
     explains four fifths of what the means of the classes explain (log likelihood ratios less the penalty of the BIC).
     So does an ordinal column of fewer levels if the line also explains half of the variance of another column.
 

@@ -23,8 +23,8 @@ RISING_BY_CHANCE = 0.25
 # Partitions of different chains are said to differ below this adjusted Rand index, those of the rows only if draws of
 # one chain are more alike than that by the second number: else the posterior itself leaves the clusters open.
 LEAST_AGREEMENT, SURPLUS = 0.8, 0.1
-# From so many rows on it is reported if more than this share of them are alone in their clusters: chains whose rows never
-# met agree, and are stationary.
+# From so many rows on it is reported if more than this share of them are alone in their clusters: chains whose rows
+# never met agree, and are stationary.
 ROWS_THAT_MEET, MOST_ALONE = 20, 0.9
 # Partitions are compared in so many draws of each chain, and so many rows.
 N_COMPARED, MOST_ROWS_COMPARED = 2, 2000
@@ -167,8 +167,8 @@ class Convergence:
             out.append(_disagreement("clusters", self.row_agreement, self.row_agreement_within))
         if self.alone > MOST_ALONE:
             out.append(
-                f"In the draws {self.alone:.0%} of the rows are alone in their clusters: the table has no clusters that "
-                "this model can find, or the chains never left a start without any."
+                f"In the draws {self.alone:.0%} of the rows are alone in their clusters: the table has no clusters "
+                "that this model can find, or the chains never left a start without any."
             )
         return out
 

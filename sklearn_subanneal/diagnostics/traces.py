@@ -75,8 +75,8 @@ def summary(fitted: Any, *, columns: bool = False, as_frame: bool = False) -> "d
     """Means over the draws and convergence of all scalar quantities of a fitted estimator, or of draws by name.
 
     It is to show whether chains agree: all of them count equally, whatever the ``chain_weights_`` of the estimator, and
-    rows as often as their weights say. The rows for an estimator are the number of clusters, the log joint density, the hyperparameters of the prior of the
-    partition, and the traces of :func:`partition_traces`.
+    rows as often as their weights say. The rows for an estimator are the number of clusters, the log joint density, the
+    hyperparameters of the prior of the partition, and the traces of :func:`partition_traces`.
 
     Parameters
     ----------

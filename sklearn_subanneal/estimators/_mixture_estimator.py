@@ -34,7 +34,7 @@ from sklearn_subanneal.mixtures.stacking import MOST_LEFT_OUT, chain_weights_of_
 from sklearn_subanneal.posterior import representative_draw
 from sklearn_subanneal.posterior.merging import merged_clusters
 from sklearn_subanneal.tables.documents import DocumentTable, read_documents
-from sklearn_subanneal.trees import NAMED, Hierarchy, IncrementalHierarchy, TreeGuidedPaper
+from sklearn_subanneal.trees import NAMED, IncrementalHierarchy, TreeGuidedPaper
 from sklearn_subanneal.trees.forest_chain import ForestSpec, hierarchy_of
 
 BAG_OF_WORDS = "bag-of-words"

@@ -385,7 +385,7 @@ def test_a_distilled_model_learns_from_no_further_rows(make):
     given = {"covariance_type": "diag", "n_chains": 2, "random_state": 0}
     for model in (make(**given).fit(X), make(**given).partial_fit(X)):
         distilled = model.distill(max_loss=1.0)
-        with pytest.raises(ValueError, match="this model is distilled.*Call partial_fit on the model"):
+        with pytest.raises(ValueError, match=r"this model is distilled.*Call partial_fit on the model"):
             distilled.partial_fit(X)
         model.partial_fit(X)
         assert distilled.fit(X).partial_fit(X).log_joint_.shape == (2, 1)
