@@ -53,8 +53,8 @@ class Questions:
         Returns
         -------
         probability : float, or ndarray of shape (n_events,)
-            Of a single value of a real column it is 0, unless the column has whole numbers only, to which drawn cells
-            are rounded, or the value repeats and covariance is full.
+            Of a single value of a real or cyclic column it is 0, unless the column has whole numbers only, to which
+            drawn cells are rounded, or the value repeats and covariance is full.
 
         Raises
         ------

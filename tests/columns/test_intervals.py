@@ -84,6 +84,50 @@ def test_whole_numbers_have_the_probability_of_what_is_rounded_to_them(kind, par
     np.testing.assert_allclose(found[3], expected, atol=1e-8)
 
 
+# Cells, the period, and the whole numbers of the column's range.
+WHOLE = {
+    "weekdays": (np.repeat(np.arange(7.0), [1, 2, 3, 5, 20, 20, 9]), 7.0, np.arange(7.0)),
+    "months": (np.repeat(np.arange(1.0, 13.0), [8, 6, 3, 2, 1, 1, 2, 3, 4, 8, 10, 12]), 12.0, np.arange(1.0, 13.0)),
+    "around 0": (np.rint(RNG.normal(-1.0, 4.0, 60).clip(-12, 12)), 24.0, np.arange(-12.0, 12.0)),
+    "days of years": (RNG.integers(0, 366, 60).astype(float), 365.25, np.arange(366.0)),
+    "radians": (RNG.integers(-3, 4, 60).astype(float), 7.2, np.arange(-3.0, 4.0)),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_numbers_on_a_circle_have_the_probability_of_what_is_rounded_to_them(name):
+    """Those at the ends of the range are rounded to from both sides: 23.7 of 24 hours is 0, and 0.3 of 12 months 12."""
+    cells, period, numbers = WHOLE[name]
+    model, statistics = fitted("cyclic", cells, period=period)
+    angles = (np.arange(40_000) + 0.5) * (2.0 * np.pi / 40_000)
+    (drawn,) = model.typed(angles[:, None])
+    np.testing.assert_array_equal(np.unique(drawn), numbers)
+    np.testing.assert_array_equal(model.imputed(model.restore(angles[:, None]), None)[:, 0], drawn)
+
+    def distance(one, other):
+        return np.abs((one - other + 0.5 * period) % period - 0.5 * period)
+
+    exact = (model.center + angles * period / (2.0 * np.pi))[::20]
+    nearest = distance(exact[:, None], numbers).min(axis=1)
+    np.testing.assert_allclose(distance(exact, drawn[::20]), nearest, atol=1e-9)
+    masses = np.exp(statistics.log_densities(angles[:, None], N_CLUSTERS)) * (2.0 * np.pi / 40_000)
+    middle = float(numbers[len(numbers) // 2])
+    events = [Interval(one, one, True, True) for one in (*numbers[:3], middle, *numbers[-3:])]
+    events += [Interval(high=middle), Interval(middle, np.inf, True), Interval(numbers[0] - 0.4, numbers[0] + 0.7)]
+    found = model.interval_probabilities(statistics, events, N_CLUSTERS)
+    expected = np.array([masses[event.contains(drawn)].sum(axis=0) for event in events])
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+    np.testing.assert_allclose(found[7] + found[8], 1.0, atol=1e-9)
+    nothing = Interval(middle + 0.2, middle + 0.8), Interval(numbers[-1], 1e3)
+    np.testing.assert_allclose(model.interval_probabilities(statistics, nothing, N_CLUSTERS), 0.0, atol=1e-12)
+
+
+def test_other_cyclic_cells_are_not_rounded():
+    for cells, period in ((np.array([0.5, 1.0, 22.0]), 24.0), (np.array([0.0, 5.0, 9.0]), 2.5)):
+        model, _ = fitted("cyclic", np.tile(cells, 20), period=period)
+        assert model.whole == (False,) and model.typed(np.full((1, 1), 0.4))[0] % 1.0 > 0.0
+
+
 def test_below_the_domain_of_a_logarithm():
     model, statistics = fitted("skewed", np.exp(RNG.normal(size=60)), transform="log")
     below, whole = (Interval(-3.0, 0.0, True, True), Interval(low=-3.0))
