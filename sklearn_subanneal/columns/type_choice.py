@@ -52,11 +52,19 @@ LEAST_BESIDE_GAP = 10
 MOST_CELLS_ABOVE = 20.0
 # Strings that differ in nearly every row are names of the rows.
 MOST_NAMES_SHARE, FEWEST_NAMES = 0.9, 20
-# Words in the name of a column of integers that say that these are codes.
+# Words in the name of a column of integers that say that these are codes, unless the noun of the name is an amount, as
+# in "class size", "lines of code" and "n_species": then the frequencies decide, as without such a word.
 CODE_WORDS = frozenset(
     "category class cluster code codes genre group id ids kind label labels plz postal postcode recode sector species "
     "type zip zipcode".split()
 )
+AMOUNTS = frozenset(
+    "age amount amounts average count counts days duration errors events failures frequency height hours income length "
+    "lines mean members minutes months percent percentage population price rate ratio richness score share size sizes "
+    "sum total visits weeks weight width years".split()
+)
+# These say so at the beginning, or before "of": a "class number" is a code.
+NUMBERS = frozenset("n num number numbers".split())
 
 
 def choose_type(cells: Cells) -> ChosenType:
@@ -68,8 +76,9 @@ def choose_type(cells: Cells) -> ChosenType:
     parts of the guide on types; in short
 
     - 0 and 1 are "boolean", two other values "categorical";
-    - integers that repeat are "categorical" if the name of the column calls them codes, or if they begin with 0 or 1
-      and are equally frequent, as classes are, or many whose frequencies have no order;
+    - integers that repeat are "categorical" if the name of the column calls them codes ("zip code", and not "class
+      size"), or if they begin with 0 or 1 and are equally frequent, as classes are, or many whose frequencies have no
+      order;
     - other integers of at most 20 values are "ordinal", or "count" by the evidence;
     - other integers from 0 or 1 with a typical value of at most 20 are "count" by the evidence;
     - others are "real", unless "semicontinuous" or "skewed" has clearly more evidence; "ordinal" in place of
@@ -206,7 +215,7 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
     are_few = repeats and n_values <= MOST_REPEATED and numbers.n_places <= MOST_PLACES_A_GRADE * n_values
     if repeats and n_values >= 3:
         words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
-        if named := CODE_WORDS.intersection(words):
+        if (named := CODE_WORDS.intersection(words)) and not _names_amounts(words):
             return ChosenType("categorical", f"{text}: codes, since the name has the word {min(named)!r}")
         starts_as_numbering = numbers.values[0] in (0.0, 1.0)
         if starts_as_numbering and n_values <= MOST_CLASSES and numbers.n_places == n_values:
@@ -249,6 +258,13 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
         if margin > 0.0:
             return ChosenType("count", f"{text}: count rather than {rival}, {_higher(margin)}", revisable=True)
     return None
+
+
+def _names_amounts(words) -> bool:
+    """Whether a name is that of an amount: by its last word, or the one before "of", or a first one for numbers."""
+    if "of" in words[1:]:
+        return words[words.index("of") - 1] in AMOUNTS | NUMBERS
+    return words[-1] in AMOUNTS or words[0] in NUMBERS
 
 
 def _has_gap(numbers) -> bool:
