@@ -26,7 +26,7 @@ class Questions:
     def probability(self, event: str | Sequence[str], given=None) -> float | np.ndarray:
         """The probability that a new row has some values, given some of its cells.
 
-        It is the probability under the posterior predictive distribution, tails included: :meth:`sample` draws reals
+        It is the probability under the posterior predictive distribution, tails included: :meth:`sample` draws numbers
         far beyond the training cells again, but columns of whole numbers are rounded as it rounds them. It is found by
         distribution functions and not by samples: the event is divided into disjoint boxes, and given its clusters,
         which the evidence makes more or less probable, a row is in a box with the product of the probabilities of its

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -155,6 +157,31 @@ def test_counts_against_sums(interval, included):
     found = model.interval_probabilities(statistics, [interval], N_CLUSTERS)[0]
     expected = density(model, statistics, np.array(included, np.int32)).sum(axis=0) if len(included) else 0.0
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("limits", [(-3.0, 6.0), (2.0, 4.0), (40.0, 47.0)], ids=str)
+@pytest.mark.parametrize("dispersion", [0.0, 0.25])
+def test_counts_between_limits_have_the_probabilities_of_the_part(dispersion, limits):
+    """Of those beyond 40, hardly any count is among twenty."""
+    cells = np.random.default_rng(0).poisson(3.0, 60).astype(np.int32)
+    model, statistics = fitted("count", cells, dispersion=dispersion)
+    model, n = replace(model, drawn_between=np.array(limits)[:, None]), 3000
+    possible = np.arange(max(limits[0], 0.0), limits[1] + 1.0)
+    masses = density(model, statistics, possible.astype(np.int32))[:, 1]
+    drawn = model.draws_between(statistics, np.ones(n, np.int32), np.random.default_rng(1))[:, 0]
+    seen = np.array([np.count_nonzero(drawn == one) for one in possible])
+    assert seen.sum() == n
+    assert stats.chisquare(seen, n * masses / masses.sum()).pvalue > 1e-3
+
+
+def test_counts_between_limits_that_are_far_away_are_the_nearest():
+    model, statistics = fitted("count", np.full(60, 3, np.int32) + np.arange(60, dtype=np.int32) % 2, dispersion=0.0)
+    model = replace(model, drawn_between=np.array([[100_000.0], [100_010.0]]))
+    generator = np.random.default_rng(0)
+    assert (model.draws_between(statistics, np.zeros(3, np.int32), generator) == 100_000.0).all()
+    model, statistics = fitted("count", np.full(60, 90_000, np.int32), shape=1.0, rate=1e-5, dispersion=0.0)
+    model = replace(model, drawn_between=np.array([[-9.0], [10.0]]))
+    assert (model.draws_between(statistics, np.zeros(3, np.int32), generator) == 10.0).all()
 
 
 @pytest.mark.parametrize("dispersion", [0.25, 2.0])
