@@ -8,8 +8,10 @@ import numpy as np
 from scipy.special import betainc, betaln, gammaln
 
 from sklearn_subanneal._core.rounding import geometric_grid
+from sklearn_subanneal.columns._base import ColumnStatistics
 from sklearn_subanneal.columns._count import CountData, CountStatistics
 from sklearn_subanneal.columns._plane_parameters import CountParameters
+from sklearn_subanneal.columns.cell_ranges import limits_of_drawn
 from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.columns.parameters import Hyperparameter, nearest_on_grid
 
@@ -24,6 +26,8 @@ MOST_ARGUMENT = 1e12
 MOST_TERMS, N_NODES, N_DEVIATIONS = 20_000.0, 100, 10.0
 # Beyond, log gamma has lost the digits of a density, and there is hardly any count: the largest cell is 2^31 - 1.
 MOST_INTEGRATED = 1e13
+# A count between limits is drawn so many times until it is; rarely it is not then.
+MOST_TRIES = 20
 
 
 class Count(ColumnModel):
@@ -55,7 +59,8 @@ class Count(ColumnModel):
             "dispersion": float(given.get("dispersion", start)),
         }
         axes = {"shape": SHAPE_GRID, "rate": RATE_GRID / mean, "dispersion": DISPERSION_GRID} if learn else {}
-        return cls(name, sources, initial, axes)
+        limits = limits_of_drawn(np.where(cells < 0, np.nan, cells))
+        return cls(name, sources, initial, axes, drawn_between=limits)
 
     def with_grids(self, given, cells):
         model = super().with_grids(given, cells)
@@ -89,25 +94,65 @@ class Count(ColumnModel):
         # The integers of an interval are those from `least` to before `end`.
         least = [np.ceil(own.low) if own.has_low else np.floor(own.low) + 1.0 for own in intervals]
         end = [np.floor(own.high) + 1.0 if own.has_high else np.ceil(own.high) for own in intervals]
-        state = column.get_state(n_clusters)
-        prior = state["parameters"]
-        shape = prior["shape"] + state["total"]
+        return self._law(column, np.arange(n_clusters)).masses(least, end)
+
+    def _law(self, column, slots):
+        """The predictive distributions of a count in these slots."""
+        state = column.get_state(int(slots.max(initial=-1)) + 1)
+        prior, count = state["parameters"], state["count"][slots]
+        shape = prior["shape"] + state["total"][slots]
         if not prior["dispersion"]:
-            share = 1.0 / (1.0 + prior["rate"] + state["count"])
-            return np.maximum(_at_least(least, shape, share) - _at_least(end, shape, share), 0.0)
+            return _NegativeBinomial(shape, 1.0 / (1.0 + prior["rate"] + count))
         size = 1.0 / prior["dispersion"]
-        law = _BetaNegativeBinomial(shape, 2.0 + size * (prior["rate"] + state["count"]), size)
-        return np.array([law.mass(max(low, 0.0), high) for low, high in zip(least, end, strict=True)])
+        return _BetaNegativeBinomial(shape, 2.0 + size * (prior["rate"] + count), size)
+
+    def draws_between(self, column: ColumnStatistics, slots: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+        """A count from each of these slots given that it is within ``drawn_between``, (n, 1)."""
+        low, high = max(self.drawn_between[0, 0], 0.0), self.drawn_between[1, 0]
+        out, left = np.full((len(slots), 1), np.nan), np.arange(len(slots))
+        for _ in range(MOST_TRIES):
+            out[left] = column.draws(slots[left], np.full((len(left), 1), np.nan), generator)
+            left = left[(out[left, 0] < low) | (out[left, 0] > high)]
+            if not left.size:
+                return out
+        for i in left:
+            out[i] = _truncated(self._law(column, slots[i : i + 1]), low, high, generator.random())
+        return out
 
     def imputed(self, value, first):
         return np.minimum(np.rint(value), self.largest)
 
 
-def _at_least(least, shape, share):
-    """Probabilities (n, n_clusters) of at least so much of gamma mixtures of Poisson counts: negative binomial ones."""
-    least = np.array(least)[:, None]
-    tail = betainc(np.where(np.isfinite(least), np.maximum(least, 1.0), 1.0), shape, share)
-    return np.where(least <= 0.0, 1.0, np.where(least < np.inf, tail, 0.0))
+def _truncated(law, low, high, uniform):
+    """The count of this quantile of a distribution, given that it is from ``low`` to ``high``: by bisection."""
+    share = law.masses([low], [high + 1.0])[0, 0]
+    if not share:
+        # It is far away: the nearest end.
+        return high if law.masses([high + 1.0], [np.inf])[0, 0] > 0.5 else low
+    before, out = low - 1.0, high
+    while out - before > 1.0:
+        middle = np.floor(0.5 * (before + out))
+        if law.masses([low], [middle + 1.0])[0, 0] >= uniform * share:
+            out = middle
+        else:
+            before = middle
+    return out
+
+
+class _NegativeBinomial(NamedTuple):
+    """Gamma mixtures of Poisson counts, one for each cluster."""
+
+    shape: np.ndarray
+    share: np.ndarray
+
+    def masses(self, least, end) -> np.ndarray:
+        """Probabilities (n, n_clusters) of the integers from each of ``least`` to before that of ``end``."""
+        return np.maximum(self._at_least(least) - self._at_least(end), 0.0)
+
+    def _at_least(self, least):
+        least = np.array(least)[:, None]
+        tail = betainc(np.where(np.isfinite(least), np.maximum(least, 1.0), 1.0), self.shape, self.share)
+        return np.where(least <= 0.0, 1.0, np.where(least < np.inf, tail, 0.0))
 
 
 class _BetaNegativeBinomial(NamedTuple):
@@ -116,6 +161,10 @@ class _BetaNegativeBinomial(NamedTuple):
     shape: np.ndarray
     other: np.ndarray
     size: float
+
+    def masses(self, least, end) -> np.ndarray:
+        """As those of :class:`_NegativeBinomial`."""
+        return np.array([self.mass(max(low, 0.0), high) for low, high in zip(least, end, strict=True)])
 
     def mass(self, low: float, high: float) -> np.ndarray:
         """Probabilities (n_clusters,) of the integers from `low` to before `high`."""

@@ -112,7 +112,9 @@ class Real(ColumnModel):
         ends = np.array([[own.low for own in intervals], [own.high for own in intervals]])
         out, known = np.where(ends <= self.transform.lowest, -np.inf, np.inf), np.isfinite(ends)
         known &= ends > self.transform.lowest
-        out[known] = (self.transform.forward(ends[known]) - self.center[0]) / self.scale[0]
+        # What is too large in standard units is infinite.
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[known] = (self.transform.forward(ends[known]) - self.center[0]) / self.scale[0]
         return out
 
     def interval_probabilities(self, column, intervals, n_clusters):

@@ -25,7 +25,8 @@ def t_interval_probabilities(location, scale, free, low, high) -> np.ndarray:
     >>> float(t_interval_probabilities(3.0, 2.0, 1.0, 1.0, 5.0).round(12))
     0.5
     """
-    z_low, z_high = (low - location) / scale, (high - location) / scale
+    with np.errstate(over="ignore"):
+        z_low, z_high = (low - location) / scale, (high - location) / scale
     # The upper tail as the lower one of -z: a difference of numbers near 1 would lose it.
     is_upper = z_low > 0.0
     below, above = np.where(is_upper, -z_high, z_low), np.where(is_upper, -z_low, z_high)

@@ -67,8 +67,8 @@ class Logarithm(Transform):
         return np.log(cells + self.shift)
 
     def inverse(self, values):
-        # Rounding, also to float32, must not give a value that is none of the domain.
-        return np.maximum(np.exp(values) - self.shift, self.lowest + np.spacing(np.float32(abs(self.shift))))
+        # Rounding must not give a value that is none of the domain.
+        return np.maximum(np.exp(values) - self.shift, np.nextafter(self.lowest, np.inf))
 
     def log_slope(self, values):
         return -values

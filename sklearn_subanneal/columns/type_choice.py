@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
+from sklearn_subanneal.columns.code_names import code_word
 from sklearn_subanneal.columns.count import MOST_ARGUMENT, Count
 from sklearn_subanneal.columns.few_levels import FEWEST_CELLS_A_LEVEL, MOST_REPEATED
 from sklearn_subanneal.columns.number_values import NumberValues
@@ -54,11 +53,6 @@ LEAST_BESIDE_GAP = 10
 MOST_CELLS_ABOVE = 20.0
 # Strings that differ in nearly every row are names of the rows.
 MOST_NAMES_SHARE, FEWEST_NAMES = 0.9, 20
-# Words in the name of a column of integers that say that these are codes.
-CODE_WORDS = frozenset(
-    "category class cluster code codes genre group id ids kind label labels plz postal postcode recode sector species "
-    "type zip zipcode".split()
-)
 
 
 def choose_type(cells: Cells) -> ChosenType:
@@ -70,9 +64,9 @@ def choose_type(cells: Cells) -> ChosenType:
     For numbers see the parts of the guide on types; in short
 
     - 0 and 1 are "boolean", two other values "categorical";
-    - integers that repeat are "categorical" if the name of the column calls them codes, or if they begin with 0 or 1
-      and are equally frequent, as classes are, or many whose frequencies have no order, or if floating-point numbers do
-      not tell them apart;
+    - integers that repeat are "categorical" if the name of the column calls them codes ("zip code", and not "class
+      size"), or if they begin with 0 or 1 and are equally frequent, as classes are, or many whose frequencies have no
+      order, or if floating-point numbers do not tell them apart;
     - other integers of at most 20 values are "ordinal", or "count" by the evidence;
     - other integers from 0 or 1 with a typical value of at most 20 are "count" by the evidence;
     - others are "real", unless "semicontinuous" or "skewed" has clearly more evidence; "ordinal" in place of
@@ -240,9 +234,8 @@ def _of_integers(name, numbers, evidence, repeats) -> ChosenType | None:
     text = f"{n_values:,} distinct integers from {_range(numbers)}"
     are_few = repeats and n_values <= MOST_REPEATED and numbers.n_places <= MOST_PLACES_A_GRADE * n_values
     if repeats and n_values >= 3:
-        words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
-        if named := CODE_WORDS.intersection(words):
-            return ChosenType("categorical", f"{text}: codes, since the name has the word {min(named)!r}")
+        if named := code_word(name):
+            return ChosenType("categorical", f"{text}: codes, since the name has the word {named!r}")
         starts_as_numbering = numbers.values[0] in (0.0, 1.0)
         if starts_as_numbering and n_values <= MOST_CLASSES and numbers.n_places == n_values:
             margin = evidence.equal - max(evidence.categorical, evidence.shapes)

@@ -13,11 +13,12 @@ from sklearn_subanneal.mixtures.event_probabilities import event_probabilities
 from sklearn_subanneal.mixtures.events import Condition
 from sklearn_subanneal.tables.column import Column
 
-# Where a search begins, and into how many parts and how often what is left is divided: so often that no number is left
-# between its ends, and an atom, at which the distribution function jumps, is found exactly.
-POWERS = 2.0 ** np.arange(-40, 1021, 4)
+# Where a search begins, from the least positive number to the largest one; and into how many parts and how often what
+# is left is divided: so often that no number is left between its ends, and an atom, at which the distribution function
+# jumps, is found exactly.
+POWERS = np.append(2.0 ** np.arange(-1074, 1024, 8), np.finfo(np.float64).max)
 START = np.concatenate([-POWERS[::-1], [0.0], POWERS])
-N_PARTS, N_DIVISIONS = 64, 10
+N_PARTS, N_DIVISIONS = 64, 11
 # Of counts, what is left is divided into so many parts until it is one count.
 N_PARTS_OF_COUNTS, LARGEST_COUNT = 8, 2.0**31
 
@@ -106,7 +107,7 @@ def _least_number(distribution: Callable, levels: np.ndarray) -> np.ndarray:
 
 def _ends(values: np.ndarray, is_reached: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """In each line the first value where the level is reached, and the one before it."""
-    # Rounding may leave a line without one, or reach it at once.
-    place = np.clip(np.argmax(is_reached, axis=1), 1, values.shape[1] - 1)
+    # Rounding may leave a line without one, which is then the last, or reach it at once.
+    place = np.where(is_reached.any(axis=1), np.maximum(np.argmax(is_reached, axis=1), 1), values.shape[1] - 1)
     rows = np.arange(len(values))
     return values[rows, place - 1], values[rows, place]

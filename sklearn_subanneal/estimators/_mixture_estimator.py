@@ -312,7 +312,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
         return ensemble_of_mixtures(self._models, self._flat_draws())
 
     def sample(self, n_samples: int = 1, random_state=None, *, keep_missing: bool = False):
-        """Draw rows of the posterior predictive, reals at most their range beyond the training cells, whole as these.
+        """Draw rows of the posterior predictive, numbers at most their range beyond the training cells, whole as these.
 
         Parameters
         ----------

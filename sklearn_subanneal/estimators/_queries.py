@@ -78,9 +78,9 @@ class PredictiveQueries(Imputations, Questions):
     def sample(self, n_samples: int = 1, given=None, random_state=None, *, keep_missing: bool = False):
         """Draw rows from the posterior predictive distribution, given some cells.
 
-        Reals are at most as far beyond the training cells as their range: others are drawn again, given the other
-        cells of their rows, as the tails of new and of small clusters are too heavy for any moments. Where all training
-        cells are whole numbers, drawn ones are rounded.
+        Reals and counts are at most as far beyond the training cells as their range: others are drawn again, given the
+        other cells of their rows, as the tails of new and of small clusters are too heavy for any moments. Where all
+        training cells are whole numbers, drawn ones are rounded.
 
         Parameters
         ----------

@@ -26,7 +26,7 @@ class Questions:
     def probability(self, event: str | Sequence[str], given=None) -> float | np.ndarray:
         """The probability that a new row has some values, given some of its cells.
 
-        It is the probability under the posterior predictive distribution, tails included: :meth:`sample` draws reals
+        It is the probability under the posterior predictive distribution, tails included: :meth:`sample` draws numbers
         far beyond the training cells again, but columns of whole numbers are rounded as it rounds them. It is found by
         distribution functions and not by samples: the event is divided into disjoint boxes, and given its clusters,
         which the evidence makes more or less probable, a row is in a box with the product of the probabilities of its
@@ -53,8 +53,8 @@ class Questions:
         Returns
         -------
         probability : float, or ndarray of shape (n_events,)
-            Of a single value of a real column it is 0, unless the column has whole numbers only, to which drawn cells
-            are rounded, or the value repeats and covariance is full.
+            Of a single value of a real or cyclic column it is 0, unless the column has whole numbers only, to which
+            drawn cells are rounded, or the value repeats and covariance is full.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Rows and imputations drawn from the predictive, given that no real is far beyond the training cells."""
+"""Rows and imputations drawn from the predictive, given that no number is far beyond the training cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def limited_rows(
 
     They are drawn given the other cells of their rows, which stay: rows whose missing cells can only be far away, as
     the first years of a series that began later, are as frequent as the model says. What is still beyond after twenty
-    rounds is put at the limit. In columns of whole numbers, drawn cells are whole, too.
+    rounds is put at the limit. In columns of whole numbers, drawn cells are whole, too; cyclic ones are rounded around
+    the circle by their model.
 
     Parameters
     ----------
@@ -96,11 +97,11 @@ def within_limits(
             return out
         cells = [column[rows] for column in out]
         for j, own in beyond.items():
-            cells[j][own[rows]] = np.nan
+            cells[j][own[rows]] = np.nan if cells[j].dtype.kind == "f" else -1
         for column, drawn in zip(out, draw(rows, cells), strict=True):
             column[rows] = drawn
     for j in limited:
-        out[j] = np.where(free[:, j], np.clip(out[j], *limits[j]), out[j])
+        out[j] = np.where(free[:, j], np.clip(out[j], *limits[j]), out[j]).astype(out[j].dtype)
     return out
 
 

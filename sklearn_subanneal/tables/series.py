@@ -24,7 +24,7 @@ def pandas_series(column, array: np.ndarray):
         is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
         is_float = column.dtype.lower().startswith("float") or column.dtype in FLOATS_OF_ARROW
         dtype = column.dtype if is_float else "Float64" if is_nullable else "float64"
-        series = pd.Series(_within(array, FLOATS_OF_ARROW.get(dtype, dtype.lower()))).astype(dtype)
+        series = pd.Series(_within(column, array, FLOATS_OF_ARROW.get(dtype, dtype.lower()))).astype(dtype)
         return series.astype(column.dtype) if _are_integers(array, column.dtype, is_nullable) else series
     if column.type.coded and column.levels is not None:
         position = {level: code for code, level in enumerate(column.levels)}
@@ -48,7 +48,7 @@ def polars_series(column, array: np.ndarray):
     dtype = _held_dtype(column, array)
     if array.dtype.kind == "f":
         narrow = dtype == "Float32"
-        array = _within(array, "float32" if narrow else "float64")
+        array = _within(column, array, "float32" if narrow else "float64")
         is_integer = _are_integers(array, dtype, gaps=True)
         series = pl.Series(array).fill_nan(None)
         series = series.cast(getattr(pl, dtype) if is_integer else pl.Float32 if narrow else pl.Float64)
@@ -61,10 +61,20 @@ def polars_series(column, array: np.ndarray):
     return series.alias(column.name)
 
 
-def _within(array: np.ndarray, dtype: str) -> np.ndarray:
-    """Reals within the range of a narrower dtype: what is drawn or predicted beyond it is at its end."""
-    largest = np.finfo(dtype).max
-    return np.clip(array, -largest, largest)
+def _within(column, array: np.ndarray, dtype: str) -> np.ndarray:
+    """Reals within the range of a narrower dtype: what is drawn or predicted beyond it is at its end.
+
+    On a logarithmic scale they stay above the least number that the column may hold: 1e-60 would be 0 in float32.
+    """
+    largest, lowest = float(np.finfo(dtype).max), max((part.lowest for part in column.own_parts), default=-np.inf)
+    array = np.clip(array, -largest, largest)
+    if not -largest <= lowest <= largest:
+        return array
+    least = np.asarray(lowest, dtype)
+    if float(least) <= lowest:
+        least = np.nextafter(least, np.asarray(np.inf, dtype))
+    # Atoms may be as low as that.
+    return np.where((array > lowest) & (array < float(least)), float(least), array)
 
 
 def _are_integers(array: np.ndarray, dtype: str, gaps: bool) -> bool:

@@ -108,6 +108,26 @@ def test_columns_depend_and_are_predicted():
     assert model.sample(3, given={"hour": 12.0}, random_state=0)["hour"].tolist() == [12.0] * 3
 
 
+def test_whole_hours_stay_whole():
+    """Midnight is 0, and never 24; samples have the frequencies that events have."""
+    rng = np.random.default_rng(0)
+    hours = X["hour"].round() % 24.0
+    rows = pd.DataFrame({"hour": hours.astype("Int64"), "size": X["size"]})
+    rows.loc[::9, "hour"] = pd.NA
+    short = {"n_chains": 1, "n_draws": 4, "max_sweeps": 20, "random_state": 0}
+    model = CrossCat(feature_types=TYPES, feature_params=DAY, **short).fit(rows)
+    drawn = model.sample(3000, random_state=1)["hour"]
+    assert drawn.dtype == "Int64" and set(drawn) <= set(range(24))
+    for hour in (23, 0, 1, 12):
+        expected = model.probability(f"hour == {hour}")
+        assert expected > 0.05 and abs((drawn == hour).mean() - expected) < 4.0 * np.sqrt(expected / 3000)
+    assert model.probability("hour < 12") + model.probability("hour >= 12") == pytest.approx(1.0, abs=1e-9)
+    filled = [model.impute(rows), *model.sample_imputations(rows, 2, random_state=rng)]
+    assert all(own["hour"].dtype == "Int64" and own["hour"].between(0, 23).all() for own in filled)
+    # What is given is not rounded.
+    assert (model.sample(3, given={"hour": 22.5}, random_state=0)["hour"] == 22.5).all()
+
+
 @pytest.mark.parametrize("low", [0.0, -180.0])
 @pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, pl.DataFrame], ids=["numpy", "pandas", "polars"])
 def test_the_range_is_that_of_the_column(low, container):

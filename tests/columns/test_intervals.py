@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -84,6 +86,50 @@ def test_whole_numbers_have_the_probability_of_what_is_rounded_to_them(kind, par
     np.testing.assert_allclose(found[3], expected, atol=1e-8)
 
 
+# Cells, the period, and the whole numbers of the column's range.
+WHOLE = {
+    "weekdays": (np.repeat(np.arange(7.0), [1, 2, 3, 5, 20, 20, 9]), 7.0, np.arange(7.0)),
+    "months": (np.repeat(np.arange(1.0, 13.0), [8, 6, 3, 2, 1, 1, 2, 3, 4, 8, 10, 12]), 12.0, np.arange(1.0, 13.0)),
+    "around 0": (np.rint(RNG.normal(-1.0, 4.0, 60).clip(-12, 12)), 24.0, np.arange(-12.0, 12.0)),
+    "days of years": (RNG.integers(0, 366, 60).astype(float), 365.25, np.arange(366.0)),
+    "radians": (RNG.integers(-3, 4, 60).astype(float), 7.2, np.arange(-3.0, 4.0)),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_numbers_on_a_circle_have_the_probability_of_what_is_rounded_to_them(name):
+    """Those at the ends of the range are rounded to from both sides: 23.7 of 24 hours is 0, and 0.3 of 12 months 12."""
+    cells, period, numbers = WHOLE[name]
+    model, statistics = fitted("cyclic", cells, period=period)
+    angles = (np.arange(40_000) + 0.5) * (2.0 * np.pi / 40_000)
+    (drawn,) = model.typed(angles[:, None])
+    np.testing.assert_array_equal(np.unique(drawn), numbers)
+    np.testing.assert_array_equal(model.imputed(model.restore(angles[:, None]), None)[:, 0], drawn)
+
+    def distance(one, other):
+        return np.abs((one - other + 0.5 * period) % period - 0.5 * period)
+
+    exact = (model.center + angles * period / (2.0 * np.pi))[::20]
+    nearest = distance(exact[:, None], numbers).min(axis=1)
+    np.testing.assert_allclose(distance(exact, drawn[::20]), nearest, atol=1e-9)
+    masses = np.exp(statistics.log_densities(angles[:, None], N_CLUSTERS)) * (2.0 * np.pi / 40_000)
+    middle = float(numbers[len(numbers) // 2])
+    events = [Interval(one, one, True, True) for one in (*numbers[:3], middle, *numbers[-3:])]
+    events += [Interval(high=middle), Interval(middle, np.inf, True), Interval(numbers[0] - 0.4, numbers[0] + 0.7)]
+    found = model.interval_probabilities(statistics, events, N_CLUSTERS)
+    expected = np.array([masses[event.contains(drawn)].sum(axis=0) for event in events])
+    np.testing.assert_allclose(found, expected, atol=1e-3)
+    np.testing.assert_allclose(found[7] + found[8], 1.0, atol=1e-9)
+    nothing = Interval(middle + 0.2, middle + 0.8), Interval(numbers[-1], 1e3)
+    np.testing.assert_allclose(model.interval_probabilities(statistics, nothing, N_CLUSTERS), 0.0, atol=1e-12)
+
+
+def test_other_cyclic_cells_are_not_rounded():
+    for cells, period in ((np.array([0.5, 1.0, 22.0]), 24.0), (np.array([0.0, 5.0, 9.0]), 2.5)):
+        model, _ = fitted("cyclic", np.tile(cells, 20), period=period)
+        assert model.whole == (False,) and model.typed(np.full((1, 1), 0.4))[0] % 1.0 > 0.0
+
+
 def test_below_the_domain_of_a_logarithm():
     model, statistics = fitted("skewed", np.exp(RNG.normal(size=60)), transform="log")
     below, whole = (Interval(-3.0, 0.0, True, True), Interval(low=-3.0))
@@ -111,6 +157,31 @@ def test_counts_against_sums(interval, included):
     found = model.interval_probabilities(statistics, [interval], N_CLUSTERS)[0]
     expected = density(model, statistics, np.array(included, np.int32)).sum(axis=0) if len(included) else 0.0
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("limits", [(-3.0, 6.0), (2.0, 4.0), (40.0, 47.0)], ids=str)
+@pytest.mark.parametrize("dispersion", [0.0, 0.25])
+def test_counts_between_limits_have_the_probabilities_of_the_part(dispersion, limits):
+    """Of those beyond 40, hardly any count is among twenty."""
+    cells = np.random.default_rng(0).poisson(3.0, 60).astype(np.int32)
+    model, statistics = fitted("count", cells, dispersion=dispersion)
+    model, n = replace(model, drawn_between=np.array(limits)[:, None]), 3000
+    possible = np.arange(max(limits[0], 0.0), limits[1] + 1.0)
+    masses = density(model, statistics, possible.astype(np.int32))[:, 1]
+    drawn = model.draws_between(statistics, np.ones(n, np.int32), np.random.default_rng(1))[:, 0]
+    seen = np.array([np.count_nonzero(drawn == one) for one in possible])
+    assert seen.sum() == n
+    assert stats.chisquare(seen, n * masses / masses.sum()).pvalue > 1e-3
+
+
+def test_counts_between_limits_that_are_far_away_are_the_nearest():
+    model, statistics = fitted("count", np.full(60, 3, np.int32) + np.arange(60, dtype=np.int32) % 2, dispersion=0.0)
+    model = replace(model, drawn_between=np.array([[100_000.0], [100_010.0]]))
+    generator = np.random.default_rng(0)
+    assert (model.draws_between(statistics, np.zeros(3, np.int32), generator) == 100_000.0).all()
+    model, statistics = fitted("count", np.full(60, 90_000, np.int32), shape=1.0, rate=1e-5, dispersion=0.0)
+    model = replace(model, drawn_between=np.array([[-9.0], [10.0]]))
+    assert (model.draws_between(statistics, np.zeros(3, np.int32), generator) == 10.0).all()
 
 
 @pytest.mark.parametrize("dispersion", [0.25, 2.0])

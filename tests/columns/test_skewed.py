@@ -10,6 +10,10 @@ from scipy import stats
 
 from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.columns import Logarithm, Transform, YeoJohnson, choose_transform, transform_evidence
+from sklearn_subanneal.columns.semicontinuous import Semicontinuous
+from sklearn_subanneal.columns.skewed import Skewed
+from sklearn_subanneal.tables.column import Column
+from sklearn_subanneal.tables.series import pandas_series, polars_series
 
 RNG = np.random.default_rng(0)
 GROUP = np.arange(240) % 2 == 0
@@ -153,12 +157,42 @@ def test_inverses_and_slopes(transform):
 
 @pytest.mark.parametrize("shift", [0.0, 4.0125, -7.3, 1e6, 3e-9])
 def test_inverses_of_the_logarithm_are_in_its_domain(shift):
-    """Those of very low values, too, which samples have, in float64 and in float32."""
+    """Those of very low values, too, which samples have, in float64 and in the narrower dtypes of some columns."""
     transform = Logarithm(shift)
     cells = transform.inverse(np.array([-800.0, -40.0, -20.0, 0.0]))
-    for own in (cells, cells.astype(np.float32).astype(float)):
+    columns = [Column("x", Skewed, dtype=dtype, lowest=transform.lowest) for dtype in ("float16", "float32", "Float32")]
+    written = [pandas_series(column, cells).to_numpy(np.float64) for column in columns]
+    for own in (cells, *written, polars_series(columns[-1], cells).to_numpy().astype(float)):
+        assert (own > transform.lowest).all()
         transform.check("x", own)
         assert np.isfinite(transform.forward(own)).all()
+
+
+def test_atoms_may_be_at_the_end_of_the_domain():
+    column = Column("x", Semicontinuous, dtype="float32", lowest=0.0, points=(0.0,))
+    cells = np.array([0.0, 1e-60, 1e60, 3.0, np.nan])
+    least, largest = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max
+    assert_array_equal(pandas_series(column, cells), np.array([0.0, least, largest, 3.0, np.nan], np.float32))
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1e-200, 1e-300])
+def test_very_small_cells_are_imputed_and_sampled(unit):
+    """As p-values are. No cell below the least number of float32 came back."""
+    x = unit * INCOME
+    for covariance_type in ("diag", "full"):
+        model = fit(np.column_stack([x, SIZE]), ["skewed", "real"], CrossCat, covariance_type=covariance_type)
+        filled = model.impute([[np.nan, -4.0], [np.nan, 4.0]])[:, 0]
+        assert_allclose(np.log(filled / unit), [2.0, 5.0], atol=0.5)
+        share = np.mean(model.sample(1000, random_state=0)[:, 0] < 40.0 * unit)
+        assert share == pytest.approx(model.probability(f"x0 < {40.0 * unit!r}"), abs=0.06)
+
+
+def test_samples_of_narrow_dtypes_can_be_scored():
+    """1e-60 is 0 in float32, of which there is no logarithm."""
+    cells = np.exp(-60.0 * RNG.random(200)).astype(np.float32)
+    model = fit(pd.DataFrame({"x": cells}), ["skewed"])
+    rows = model.sample(400, random_state=0)
+    assert rows["x"].dtype == np.float32 and rows["x"].gt(0.0).all() and np.isfinite(model.score_samples(rows)).all()
 
 
 @pytest.mark.parametrize("power", [0.0, 0.6, 1.0, 1.4, 2.0])

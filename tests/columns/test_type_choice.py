@@ -216,6 +216,32 @@ def test_names_tell_codes(name):
     assert of_numbers(grades, "passenger_klass").kind == "ordinal"
 
 
+@pytest.mark.parametrize(
+    ("name", "is_code"),
+    [
+        ("class size", False),
+        ("lines of code", False),
+        ("numberOfCodes", False),
+        ("n_species", False),
+        ("type A errors", False),
+        ("group_count", False),
+        ("size class", True),
+        ("type of size", True),
+        ("class number", True),
+        ("error code", True),
+        ("code_commune", True),
+        ("number", False),
+        ("of type", True),
+    ],
+)
+def test_names_of_amounts_are_none_of_codes(name, is_code):
+    """The noun decides, not any word; and of amounts then their frequencies."""
+    rng = np.random.default_rng(0)
+    sizes, errors = np.clip(rng.normal(24.0, 4.0, 800).round(), 8, 38), rng.poisson(2.0, 500)
+    assert of_numbers(sizes, name).kind == ("categorical" if is_code else "real")
+    assert of_numbers(errors, name).kind == ("categorical" if is_code else "count")
+
+
 def test_order_of_the_frequencies_tells_codes_from_amounts():
     assert "no order" in of_numbers(codes()).reason and of_numbers(codes()).kind == "categorical"
     rng = np.random.default_rng(1)

@@ -81,6 +81,21 @@ def test_numbers_that_are_categories_have_an_order(model):
         model.probability("year < 'x'")
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("unit", [1e-250, 1e-31, 1.0, 1e299])
+def test_quantiles_of_any_unit(unit):
+    """Those of amounts below 1e-30 had an absolute error of as much."""
+    rng = np.random.default_rng(0)
+    amounts = np.where(rng.random(120) < 0.3, 0.0, unit * rng.normal(6.0, 1.0, 120))
+    short = {"n_chains": 1, "n_draws": 2, "max_sweeps": 5, "random_state": 0, "covariance_type": "diag"}
+    model = CrossCat(feature_types=["semicontinuous"], **short).fit(amounts[:, None])
+    found = model.conditional_quantiles("x0", [0.1, 0.5, 0.9])
+    assert found[0] == 0.0
+    np.testing.assert_allclose(found[1:] / unit, np.quantile(amounts / unit, [0.5, 0.9]), rtol=0.1)
+    for value, level in zip(found[1:].tolist(), (0.5, 0.9), strict=True):
+        assert model.probability(f"x0 <= {value!r}") == pytest.approx(level, abs=1e-9)
+
+
 def test_names_that_are_words_of_python(model):
     assert model.probability("class == 'a'") == model.probability("`class` == 'a'")
     both = model.probability("not (class == 'a')")

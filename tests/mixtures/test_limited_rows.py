@@ -64,6 +64,47 @@ def test_imputations_of_training_rows_are_at_most_a_range_beyond():
     assert drawn.std() < 2.0 * table["y"].std()
 
 
+@pytest.mark.parametrize("estimator", [CrossCat, SubsampleAnnealedDPMM])
+def test_counts_are_at_most_a_range_beyond(estimator):
+    """Their tails are as heavy: with a large dispersion, and a prior of the mean that is wide."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"c": rng.poisson(12.0, 80), "x": rng.normal(size=80)}).astype({"c": "Int64"})
+    table.loc[::4, "c"] = pd.NA
+    heavy = {"c": {"shape": 0.5, "rate": 0.005, "dispersion": 1.0}}
+    model = estimator(feature_types={"c": "count"}, feature_params=heavy, learn_hyperparameters=False, **SHORT)
+    model.fit(table)
+    low, high = int(table["c"].min()), int(table["c"].max())
+    least, most = 2 * low - high, 2 * high - low
+    new = pd.DataFrame({"c": pd.array([pd.NA] * 200, "Int64"), "x": rng.normal(size=200)})
+    drawn = {"rows": [model.sample(2000, random_state=0)], "new": [], "training": []}
+    if estimator is CrossCat:
+        drawn["new"] = model.sample_imputations(new, 5, random_state=0)
+        drawn["training"] = [own[::4] for own in model.sample_imputations(table, 60, random_state=0)]
+    with model._average() as average:
+        unlimited = average.sample(2000, np.random.default_rng(0))[0]
+    assert unlimited.max() > 3 * most and (unlimited > most).mean() > 0.02
+    for own in (pd.concat(some)["c"] for some in drawn.values() if some):
+        assert own.dtype == "Int64" and own.between(max(least, 0), most).all()
+        # They are drawn again, and not put at the limits; nor is what is within them left out.
+        assert (own == most).mean() < 0.02 and own.max() > high
+    # Probabilities are those of the model, tails included.
+    if estimator is CrossCat:
+        assert model.probability(f"c > {most}") == pytest.approx((unlimited > most).mean(), abs=0.03)
+
+
+def test_counts_that_stay_beyond_are_put_at_the_limit():
+    asked = []
+
+    def draw(rows, cells):
+        asked.append(cells[0].tolist())
+        return [np.full(len(rows), 900, np.int32)]
+
+    out = [np.array([900, 1], np.int32)]
+    (cells,) = within_limits([np.array([-4.0, 5.0])], out, np.ones((2, 1), bool), draw)
+    assert cells.tolist() == [5, 1] and cells.dtype == np.int32
+    assert asked == [[-1]] * 20
+
+
 def test_given_cells_may_be_anywhere():
     model, table = _crosscat()
     rows = model.sample(50, given={"x": 1e6}, random_state=0)
