@@ -11,7 +11,7 @@ import numpy as np
 from sklearn_subanneal.files.reading_options import ReadingOptions
 from sklearn_subanneal.files.stata_labels import stata_table
 from sklearn_subanneal.files.unfolding import TooLarge
-from sklearn_subanneal.tables.large_integers import LARGEST_EXACT
+from sklearn_subanneal.tables.numerals import LARGEST_EXACT
 
 if TYPE_CHECKING:
     import pandas as pd

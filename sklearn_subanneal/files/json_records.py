@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sklearn_subanneal.tables.large_integers import LARGEST_EXACT, exact_integers, large_integers
+from sklearn_subanneal.tables.exact_integers import exact_integers, long_integers
+from sklearn_subanneal.tables.numerals import LARGEST_EXACT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,7 +74,7 @@ def _with_integers(column: pd.Series) -> pd.Series:
 
     cells = [cell.number if isinstance(cell, _Large) else cell for cell in column]
     out, objects = (pd.Series(cells, column.index, dtype, name=column.name) for dtype in (None, object))
-    if out.dtype.kind != "f" or large_integers(objects) is None:
+    if out.dtype.kind != "f" or long_integers(objects) is None:
         return out
     exact = exact_integers(objects)
     return objects if exact is None else exact

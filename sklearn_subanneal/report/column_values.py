@@ -17,10 +17,10 @@ from sklearn_subanneal.report.marked_cells import marked_cells
 from sklearn_subanneal.report.object_cells import of_objects
 from sklearn_subanneal.report.text_levels import as_typed, typed_texts, with_levels
 from sklearn_subanneal.tables.cells import pandas_cells
-from sklearn_subanneal.tables.large_integers import LARGEST_EXACT, are_changed, exact_integers, large_integers
+from sklearn_subanneal.tables.exact_integers import are_changed, exact_integers, long_integers
 from sklearn_subanneal.tables.missing_texts import is_missing_word, missing_texts
 from sklearn_subanneal.tables.numbered_dates import numbered_dates
-from sklearn_subanneal.tables.numerals import COMMA, POINT, decimal_mark, parse_number
+from sklearn_subanneal.tables.numerals import COMMA, LARGEST_EXACT, POINT, decimal_mark, parse_number
 from sklearn_subanneal.tables.spelling import (
     DURATION,
     NUMBER,
@@ -182,7 +182,7 @@ def _of_texts(
         if (dates := read_date_texts(series, distinct.tolist(), options, decimal)) is not None:
             return ColumnValues(**dates._asdict())
     if (plain := _plain_numbers(series, seen, options, decimal)) is not None:
-        if plain.dtype.kind != "f" or not (plain.abs() > LARGEST_EXACT).any() or large_integers(series) is None:
+        if plain.dtype.kind != "f" or not (plain.abs() > LARGEST_EXACT).any() or long_integers(series) is None:
             return ColumnValues(plain)
         if not as_numbers and meaning is None:
             return ColumnValues(series, reading=AS_TEXTS)
@@ -206,7 +206,7 @@ def _of_texts(
     if not as_numbers and meaning is None and (numbers.abs() > LARGEST_EXACT).any():
         # Identifiers beside marks such as "unknown".
         is_mark = series.isin(spelling.marks)
-        if large_integers(series[~is_mark]) is not None:
+        if long_integers(series[~is_mark]) is not None:
             return ColumnValues(series.mask(is_mark), reading=AS_TEXTS, marks=_counted(seen, spelling.marks))
     return ColumnValues(numbers, spelling, spelling.words, _counted(seen, spelling.marks))
 

@@ -13,8 +13,8 @@ from sklearn_subanneal.report.written_numbers import AS_PROGRAMS, WrittenNumbers
 from sklearn_subanneal.tables.cells import array_cells
 from sklearn_subanneal.tables.column import Column
 from sklearn_subanneal.tables.dates import comes_day_first, parse_datetimes
-from sklearn_subanneal.tables.large_integers import LARGEST_EXACT, exact_integers
-from sklearn_subanneal.tables.numerals import COMMA, POINT
+from sklearn_subanneal.tables.exact_integers import exact_integers
+from sklearn_subanneal.tables.numerals import COMMA, LARGEST_EXACT, POINT
 from sklearn_subanneal.tables.spelling import NUMBER, Spelling, behind_numbers, unit_of
 
 if TYPE_CHECKING:

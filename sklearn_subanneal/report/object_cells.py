@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklearn_subanneal.tables.large_integers import exact_integers, large_integers
+from sklearn_subanneal.tables.exact_integers import exact_integers, long_integers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ def of_objects(series: pd.Series) -> pd.Series:
 
     seen = series.dropna()
     kinds = {type(cell) for cell in seen}
-    if kinds == {int} and large_integers(seen) is not None:
+    if kinds == {int} and long_integers(seen) is not None:
         exact = exact_integers(series)
         return series.map(str, na_action="ignore").astype("str") if exact is None else exact
     if kinds and kinds <= {Decimal, int, float}:

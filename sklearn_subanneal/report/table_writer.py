@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sklearn_subanneal.report.json_writer import write_json
 from sklearn_subanneal.report.replaced_columns import with_columns
 from sklearn_subanneal.report.spreadsheet_cells import marked_table
-from sklearn_subanneal.tables.large_integers import large_integers
+from sklearn_subanneal.tables.exact_integers import long_integers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +111,7 @@ def _plain(table: pd.DataFrame) -> pd.DataFrame:
     for name in (name for name in out if out[name].dtype.kind == "O" and not hasattr(out[name].dtype, "storage")):
         converted = out[name].infer_objects()
         if converted.dtype.kind == "O":
-            kinds, large = {type(cell) for cell in converted.dropna()}, large_integers(converted)
+            kinds, large = {type(cell) for cell in converted.dropna()}, long_integers(converted)
             are_numbers = kinds and kinds <= {int, float} and large is None
             converted = converted.astype(float) if are_numbers else converted.map(str, "ignore")
         out[name] = converted
@@ -120,7 +120,7 @@ def _plain(table: pd.DataFrame) -> pd.DataFrame:
 
 def _with_digits(table: pd.DataFrame) -> pd.DataFrame:
     """Whole numbers with more digits than floating point keeps as texts: spreadsheets and Stata have none of these."""
-    large = {name: own for name, own in table.items() if own.dtype.kind in "iuO" and large_integers(own) is not None}
+    large = {name: own for name, own in table.items() if own.dtype.kind in "iuO" and long_integers(own) is not None}
     return with_columns(table, {name: own.map(str, na_action="ignore") for name, own in large.items()})
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sklearn_subanneal.tables.numerals import LARGEST_EXACT
+
 if TYPE_CHECKING:
     import pandas as pd
 
-# Floating-point numbers hold all whole numbers up to this one.
-LARGEST_EXACT = 2**53
 _WHOLE = r"[+-]?[0-9]+"
 
 
@@ -20,7 +20,7 @@ def are_changed(numbers: Iterable[int]) -> bool:
 
     Examples
     --------
-    >>> from sklearn_subanneal.tables.large_integers import are_changed
+    >>> from sklearn_subanneal.tables.exact_integers import are_changed
     >>> are_changed([10**18]), are_changed([10**18 + 1])
     (False, True)
     """
@@ -44,7 +44,7 @@ def exact_integers(cells: pd.Series) -> pd.Series | None:
     Examples
     --------
     >>> import pandas as pd
-    >>> from sklearn_subanneal.tables.large_integers import exact_integers
+    >>> from sklearn_subanneal.tables.exact_integers import exact_integers
     >>> exact_integers(pd.Series(["1049726791274147373", None])).tolist()
     [1049726791274147373, <NA>]
     >>> exact_integers(pd.Series(["1", None])) is None
@@ -52,7 +52,7 @@ def exact_integers(cells: pd.Series) -> pd.Series | None:
     """
     import pandas as pd
 
-    numbers = large_integers(cells)
+    numbers = long_integers(cells)
     if numbers is None:
         return None
     low, high = min(numbers), max(numbers)
@@ -64,7 +64,7 @@ def exact_integers(cells: pd.Series) -> pd.Series | None:
     return out
 
 
-def large_integers(cells: pd.Series) -> list[int] | None:
+def long_integers(cells: pd.Series) -> list[int] | None:
     """The whole numbers of cells that are not missing, if as floating-point numbers some would be others; else None."""
     seen = cells.dropna()
     if not len(seen):
