@@ -153,6 +153,7 @@ def test_pictures_are_quick_and_small(fitted, monkeypatch):
     rows.labels_ = RNG.integers(50, size=1_000_000)
     # The same labels in all draws take no memory.
     rows.posterior_labels_ = np.broadcast_to(rows.labels_.astype(np.int32), (4, 10, 1_000_000))
+    rows.chain_weights_ = np.full(4, 0.25)
     rows.plot()
     begun = time.process_time()
     assert "1,000,000 rows" in summary(rows) and picture(rows)

@@ -466,16 +466,20 @@ def test_samples_follow_the_conditional(fitted, given):
     assert not np.isnan(rows).any()
     for j, value in known.items():
         assert (rows[:, j] == value).all()
-    for column, n_values in ((1, 3), (3, 2), (2, 6)):
+    # No count is further beyond those of fit than their range. The few beyond are drawn again given the other cells of
+    # their rows, and so by about this law.
+    most = int(fitted._models[2].drawn_between[1, 0])
+    for column, n_values in ((1, 3), (3, 2), (2, most + 1)):
         if column not in known:
             cells = np.full((n_values, 5), NAN)
             cells[:, column] = np.arange(n_values)
             law = np.exp(fitted.score_samples(cells, given))
-            if column != 2:
-                law /= law.sum()
-            seen = [np.sum(rows[:, column] == v) for v in range(n_values)]
-            rest = [1 - law.sum()] if column == 2 else []
-            assert stats.chisquare([*seen, *[n - sum(seen)] * len(rest)], n * np.array([*law, *rest])).pvalue > 1e-3
+            law /= law.sum()
+            seen = np.array([np.sum(rows[:, column] == v) for v in range(n_values)])
+            assert seen.sum() == n
+            # Large counts are taken together.
+            seen, law = (np.append(own[:6], own[6:].sum()) if n_values > 6 else own for own in (seen, law))
+            assert stats.chisquare(seen, n * law).pvalue > 1e-3
     for column, centre, unit in ((0, 1000.0, 40.0), (4, 0.0, 0.01)):
         if column not in known:
             u = np.linspace(-14, 14, 4001)
