@@ -130,8 +130,8 @@ assert agreements["hospitals"][1] > agreements["hospitals"][2] + 0.1
 # -------------------
 #
 # A chain that walks slowly looks as if it were stuck. More work shows which it is. By default one draw is kept after
-# every five passes over all points of a small table; here one after each pass (``thin=1``), and one after each twenty, of
-# the square after each sixty (``thin=20`` and ``thin=60``), so that a chain comes farther from draw to draw. For the
+# every five passes over all points of a small table; here one after each pass (``thin=1``), and one after each twenty,
+# of the square after each sixty (``thin=20`` and ``thin=60``), so that a chain comes farther from draw to draw. For the
 # hospitals there are also fits with more work before the draws (``effort=20``). Agreements are means of four fits:
 
 still_rise = {}
@@ -311,10 +311,10 @@ assert fits["the defaults"].score(new) > fits["too little work"].score(new)
 # in a small table, and twenty times as many as ``thin=1``. A weight above 1/2 says something where there are four
 # chains or more. With ``thin=1``, most fits of the square warn that chains disagree; those of the hospitals warn of
 # this, and some also that the density rises. With ``thin=60``, most fits of the square do not warn and have low
-# agreement; with ``thin=20``, fewer fits of the hospitals warn that chains disagree, and more that the density rises. If
-# ``effort=20`` is added to it, most of these do not warn, and have an agreement of about 0.8: some clusters are clear in
-# the table, and others are open. If two rows apply, begin with a larger ``effort``. Where one chain has nearly all the
-# weight, results are those of one chain: run more of them.
+# agreement; with ``thin=20``, fewer fits of the hospitals warn that chains disagree, and more that the density rises.
+# If ``effort=20`` is added to it, most of these do not warn, and have an agreement of about 0.8: some clusters are
+# clear in the table, and others are open. If two rows apply, begin with a larger ``effort``. Where one chain has nearly
+# all the weight, results are those of one chain: run more of them.
 #
 # That a warning is gone does not make ``labels_`` usable: look at the agreement, too. Which clusters can be relied on,
 # although others cannot? ``cluster_stability`` estimates for each cluster how probable it is that a fit with another
