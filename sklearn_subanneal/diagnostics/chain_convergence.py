@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -13,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sklearn_subanneal.annealing.stationarity import RISING
 from sklearn_subanneal.diagnostics.convergence import effective_sample_size, rank_normalized_rhat
-from sklearn_subanneal.posterior.labels import encode_labels
-from sklearn_subanneal.posterior.losses import adjusted_rand
+from sklearn_subanneal.posterior.labels import LabelCodes, encode_labels
+from sklearn_subanneal.posterior.losses import adjusted_rand, binder_loss
 
 # The trend is reported from this level on: one fit in two hundred without a trend.
 LEVEL = 0.005
@@ -58,6 +59,9 @@ class Convergence:
         or two draws.
     column_agreement, column_agreement_within : float
         The same of the views; nan without views.
+    column_pairs_differ : float
+        Share of the pairs of columns that share a view in a draw of one chain but not in one of another. The adjusted
+        Rand index of a single view and one that leaves a column out is 0; this is 2 / n_columns. nan without views.
     alone : float
         Share of the rows that are alone in their clusters, in the first and the last draws. nan for fewer than 20 rows.
     n_chains : int
@@ -89,6 +93,7 @@ class Convergence:
     row_agreement_within: float
     column_agreement: float
     column_agreement_within: float
+    column_pairs_differ: float
     alone: float
     n_chains: int
 
@@ -135,10 +140,11 @@ class Convergence:
             trend_p_value=float(p_value),
             n_rising=int(np.sum(known > RISING)),
             rise=float(known.sum() / np.sqrt(len(known))) if len(known) else np.nan,
-            row_agreement=_agreement(labels, weights),
+            row_agreement=_between_chains(adjusted_rand, labels, weights),
             row_agreement_within=_agreement_within(labels),
-            column_agreement=np.nan if views is None else _agreement(views, weights),
+            column_agreement=np.nan if views is None else _between_chains(adjusted_rand, views, weights),
             column_agreement_within=np.nan if views is None else _agreement_within(views),
+            column_pairs_differ=np.nan if views is None else _between_chains(_pairs_differ, views, weights),
             alone=float(alone),
             n_chains=len(log_joint),
         )
@@ -162,7 +168,8 @@ class Convergence:
         elif self.rise > RISING:
             out.append("Taken together, the log joint densities of the chains still rise.")
         if self.column_agreement < LEAST_AGREEMENT:
-            out.append(_disagreement("views", self.column_agreement, self.column_agreement_within))
+            found = _disagreement("views", self.column_agreement, self.column_agreement_within)
+            out.append(f"{found} Of the pairs of columns, {self.column_pairs_differ:.1%} are placed differently.")
         if self.row_agreement < min(LEAST_AGREEMENT, self.row_agreement_within - SURPLUS):
             out.append(_disagreement("clusters", self.row_agreement, self.row_agreement_within))
         if self.alone > MOST_ALONE:
@@ -208,10 +215,15 @@ def _agreement_within(labels: NDArray) -> float:
     return float(np.mean([adjusted_rand(*map(encode_labels, chain[[0, -1]])) for chain in labels]))
 
 
-def _agreement(labels: NDArray, weights: NDArray) -> float:
-    """Mean adjusted Rand index of draws of different chains, by the weights of the chains."""
+def _pairs_differ(a: LabelCodes, b: LabelCodes) -> float:
+    """Share of the pairs that are together in one partition only."""
+    return binder_loss(a.values, b.values)
+
+
+def _between_chains(compare: Callable, labels: NDArray, weights: NDArray) -> float:
+    """Mean of a comparison of draws of different chains, by the weights of the chains; nan for a single chain."""
     n_chains, n_draws = labels.shape[:2]
     coded = [[encode_labels(labels[i, k]) for k in _some_of(n_draws)] for i in range(n_chains)]
     pairs = list(combinations(range(n_chains), 2))
-    found = [np.mean([adjusted_rand(a, b) for a in coded[i] for b in coded[j]]) for i, j in pairs]
+    found = [np.mean([compare(a, b) for a in coded[i] for b in coded[j]]) for i, j in pairs]
     return float(np.average(found, weights=[weights[i] * weights[j] for i, j in pairs])) if pairs else np.nan

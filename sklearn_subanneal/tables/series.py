@@ -8,7 +8,7 @@ from sklearn_subanneal.tables.arrow_columns import pandas_dtype
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.date_dtypes import with_pandas_dtype, with_polars_dtype
 
-# Names of dtypes of integers that NumPy has, too; not those of Arrow, or of 128 bits.
+# Names of dtypes of integers that NumPy has, too; not those of 128 bits.
 INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 # Floating-point dtypes of Arrow in pandas, and those of NumPy that have the same range.
 FLOATS_OF_ARROW = {"halffloat[pyarrow]": "float16", "float[pyarrow]": "float32", "double[pyarrow]": "float64"}
@@ -21,11 +21,10 @@ def pandas_series(column, array: np.ndarray):
     if array.dtype.kind == "M":
         return with_pandas_dtype(array, column.dtype)
     if array.dtype.kind == "f":
-        is_nullable = column.dtype.startswith(("Float", "Int", "UInt"))
-        is_float = column.dtype.lower().startswith("float") or column.dtype in FLOATS_OF_ARROW
-        dtype = column.dtype if is_float else "Float64" if is_nullable else "float64"
+        may_have_gaps = column.dtype.startswith(("Float", "Int", "UInt")) or column.dtype.endswith("[pyarrow]")
+        dtype = _float_dtype(column.dtype)
         series = pd.Series(_within(column, array, FLOATS_OF_ARROW.get(dtype, dtype.lower()))).astype(dtype)
-        return series.astype(column.dtype) if _are_integers(array, column.dtype, is_nullable) else series
+        return series.astype(column.dtype) if _are_integers(array, column.dtype, may_have_gaps) else series
     if column.type.coded and column.levels is not None:
         position = {level: code for code, level in enumerate(column.levels)}
         codes = np.array([*(position[category] for category in column.categories.tolist()), -1])
@@ -61,6 +60,19 @@ def polars_series(column, array: np.ndarray):
     return series.alias(column.name)
 
 
+def _float_dtype(name: str) -> str:
+    """A dtype of floating-point numbers that pandas has for reals of a column of a dtype."""
+    if name.lower().startswith("float") or name in FLOATS_OF_ARROW:
+        return name
+    if name.startswith(("Int", "UInt")):
+        return "Float64"
+    return "double[pyarrow]" if name.endswith("[pyarrow]") and _without_arrow(name) in INTEGERS else "float64"
+
+
+def _without_arrow(dtype: str) -> str:
+    return dtype.removesuffix("[pyarrow]").lower()
+
+
 def _within(column, array: np.ndarray, dtype: str) -> np.ndarray:
     """Reals within the range of a narrower dtype: what is drawn or predicted beyond it is at its end.
 
@@ -79,11 +91,11 @@ def _within(column, array: np.ndarray, dtype: str) -> np.ndarray:
 
 def _are_integers(array: np.ndarray, dtype: str, gaps: bool) -> bool:
     """Whether reals, with missing cells only if there may be ``gaps``, are whole numbers of a dtype of integers."""
-    if dtype.lower() not in INTEGERS:
+    if _without_arrow(dtype) not in INTEGERS:
         return False
     present = array[~np.isnan(array)]
     # Beyond these, floating-point numbers do not tell integers apart.
-    limits, most = np.iinfo(dtype.lower()), 2.0**53
+    limits, most = np.iinfo(_without_arrow(dtype)), 2.0**53
     inside = (present >= max(limits.min, -most)) & (present <= min(limits.max, most)) & (present == np.rint(present))
     return bool(inside.all()) and (gaps or len(present) == len(array))
 

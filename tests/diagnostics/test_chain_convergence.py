@@ -121,6 +121,15 @@ def test_clusters_that_the_posterior_leaves_open_are_no_problem():
     assert "disagree on the views" in problem and "one chain is 1.00" in problem
 
 
+def test_one_column_apart_is_little_of_many():
+    """The adjusted Rand index of a single view and one that leaves a column out is 0."""
+    views = np.zeros((2, 10, 200), int)
+    views[1, :, 7] = 1
+    found = Convergence.of(np.zeros((2, 10)), ALIKE[:2], views)
+    assert abs(found.column_agreement) < 0.01 and found.column_pairs_differ == pytest.approx(2 / 200)
+    assert "Of the pairs of columns, 1.0% are placed differently." in found.problems[0]
+
+
 def test_what_is_not_known_is_not_said():
     """A single draw of each chain."""
     rng = np.random.default_rng(9)

@@ -77,7 +77,7 @@ def test_they_are_read_as_their_counterparts_and_written_back(name, with_gap):
     known = [cell for row, cell in enumerate(cells) if row != 1 or not with_gap]
     assert back.dropna().tolist() == known
     others = ("decimal", "wide decimal", "string_view", "dictionary", "dictionary of numbers")
-    if name not in others and "int" not in name:
+    if name not in others:
         assert back.dtype == column.dtype
 
 
@@ -116,6 +116,17 @@ def test_a_column_of_nulls_is_empty():
 def test_others_are_refused_by_name(array):
     with pytest.raises(ValueError, match=r"Column 'a' (has dtype .* convert it to|holds objects of type .* make them)"):
         read(pd.Series(pd.array(array, dtype=pd.ArrowDtype(array.type))))
+
+
+@pytest.mark.parametrize(
+    ("cells", "dtype"),
+    [([1.0, np.nan], "int8[pyarrow]"), ([1.0, 2.5], "double[pyarrow]"), ([np.nan, 300.0], "double[pyarrow]")],
+)
+def test_whole_reals_keep_their_integers(cells, dtype):
+    _, table, _ = read(of_arrow(pa.int8(), [1, 100]), {"a": "real"})
+    back = table.decode([np.array(cells)])["a"]
+    assert str(back.dtype) == dtype
+    assert back.isna().tolist() == np.isnan(cells).tolist() and back.dropna().tolist() == [x for x in cells if x == x]
 
 
 @pytest.mark.parametrize("kind", [pa.int8(), pa.uint8()], ids=str)
