@@ -8,6 +8,7 @@ import numpy as np
 
 from sklearn_subanneal.estimators._parts import uncertainty_of_columns
 from sklearn_subanneal.mixtures.ensemble import missing
+from sklearn_subanneal.mixtures.limited_rows import with_whole_cells
 from sklearn_subanneal.tables.long_integers import may_be_long
 from sklearn_subanneal.tables.unmodelled_cells import UnmodelledCells
 
@@ -35,7 +36,9 @@ def unmodelled_cells(estimator, X, gaps: np.ndarray) -> UnmodelledCells:
 
 
 def filled_tables(estimator, X, arrays: Sequence[np.ndarray], filled: Sequence[Sequence[np.ndarray]]) -> list:
-    """The tables of the user from typed columns whose missing cells were filled, several times.
+    """The tables of the user from typed columns whose missing cells were drawn, several times.
+
+    In columns of whole numbers they are rounded, as those of `limited_rows` are.
 
     Parameters
     ----------
@@ -48,7 +51,8 @@ def filled_tables(estimator, X, arrays: Sequence[np.ndarray], filled: Sequence[S
     """
     made = missing(arrays)
     kept = unmodelled_cells(estimator, X, made)
-    return [kept.put(estimator._table.decode(own, like=X, made=made)) for own in filled]
+    whole = (with_whole_cells(estimator._models, own, made) for own in filled)
+    return [kept.put(estimator._table.decode(own, like=X, made=made)) for own in whole]
 
 
 def filled_table(estimator, X, arrays, filled, spreads, return_uncertainty: bool):

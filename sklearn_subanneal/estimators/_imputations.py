@@ -158,8 +158,8 @@ class Imputations:
         chains by their weights, and the missing cells of all rows are drawn together: they share what is not known of
         their clusters. New rows are independent of one another: each has its own draw, by the density of its observed
         cells. Real and skewed cells with full covariance are drawn within the range of the training cells of their
-        column, and other numbers at most as far beyond it as it is wide: cells beyond are drawn again. Observed cells
-        stay as in :meth:`impute`.
+        column, and other numbers at most as far beyond it as it is wide: cells beyond are drawn again. Where all
+        training cells are whole numbers, drawn ones are rounded. Observed cells stay as in :meth:`impute`.
 
         Parameters
         ----------

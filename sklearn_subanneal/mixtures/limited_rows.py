@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from sklearn_subanneal.columns.column_model import ColumnModel
 from sklearn_subanneal.mixtures.ensemble import Ensemble, missing
 from sklearn_subanneal.mixtures.missing_cells import filled_by_draws
 
@@ -38,11 +39,26 @@ def limited_rows(
     free = np.broadcast_to(drawn, (n_rows, drawn.shape[1]))
     limits = _limits(ensemble, len(out))
     out = within_limits(limits, out, free, lambda rows, cells: filled_by_draws(ensemble, cells, generator))
-    for model in ensemble.models:
+    return with_whole_cells(ensemble.models, out, free)
+
+
+def with_whole_cells(models: Sequence[ColumnModel], arrays: list[np.ndarray], drawn: np.ndarray) -> list[np.ndarray]:
+    """Drawn cells rounded in columns of whole numbers.
+
+    Parameters
+    ----------
+    models : sequence of ColumnModel
+    arrays : list of ndarray of shape (n_rows,)
+        Typed columns.
+    drawn : ndarray of bool, shape (n_rows, n_columns)
+        Which cells were drawn; others stay.
+    """
+    out = list(arrays)
+    for model in models:
         # Without a word on a column, its numbers may be any.
         for j, is_whole in zip(model.sources, model.whole or [False] * len(model.sources), strict=True):
             if is_whole:
-                out[j] = np.where(free[:, j], np.rint(out[j]), out[j])
+                out[j] = np.where(drawn[:, j], np.rint(out[j]), out[j])
     return out
 
 

@@ -159,6 +159,23 @@ def test_whole_numbers_stay_whole(estimator):
         assert (model.sample(3, given={"age": 400.5}, random_state=0)["age"] == 400.5).all()
 
 
+@pytest.mark.parametrize("estimator", [CrossCat, SubsampleAnnealedDPMM])
+def test_whole_numbers_are_imputed_by_whole_draws(estimator):
+    """Of training rows, and of new ones; cells that were observed stay."""
+    rng = np.random.default_rng(0)
+    ages = rng.normal(400.0, 90.0, 120).round()
+    frame = pd.DataFrame({"age": ages, "length": 0.1 * ages + rng.normal(size=120)})
+    frame.loc[:29, "age"] = frame.loc[30:59, "length"] = np.nan
+    model = estimator(feature_types={"age": "real", "length": "real"}, **SHORT).fit(frame)
+    for table in (frame, frame.head(40).replace({"age": {ages[35]: 400.5}})):
+        for drawn in model.sample_imputations(table, 3, random_state=0):
+            gaps = table["age"].isna()
+            assert (drawn["age"] == drawn["age"].round())[gaps].all() and drawn["age"][gaps].nunique() > 10
+            assert (drawn["age"] == table["age"])[~gaps].all()
+            gaps = table["length"].isna()
+            assert (drawn["length"] != drawn["length"].round())[gaps].any()
+
+
 def test_columns_without_two_values_have_no_limits():
     nan = np.nan
     limits = limits_of_drawn(np.array([[1.0, 5.0, nan], [3.0, 5.0, nan], [nan, 5.0, nan]]))
