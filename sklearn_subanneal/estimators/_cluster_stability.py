@@ -163,5 +163,17 @@ def judge_clusters(
 
 
 def is_same(draw: Draw, other: Draw) -> bool:
-    """Whether two objects are the same draw; those of a model that was stored and loaded may be copies."""
-    return draw is other or (draw.log_joint == other.log_joint and np.array_equal(draw.sizes, other.sizes))
+    """Whether two objects are the same draw; those of a model that was stored and loaded may be copies.
+
+    Draws of two chains may have the same clusters under other numbers, with the same log joint and the same sizes.
+    """
+    return draw is other or (draw.log_joint == other.log_joint and _are_equal(vars(draw), vars(other)))
+
+
+def _are_equal(a, b) -> bool:
+    """Whether states, of arrays and numbers in dictionaries and sequences, are equal; nan is nan."""
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_are_equal(a[name], b[name]) for name in a)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(_are_equal, a, b))
+    return np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind == "f")

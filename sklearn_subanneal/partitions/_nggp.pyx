@@ -104,18 +104,20 @@ cdef double find_top(const Law* law, Curve* curve) noexcept nogil:
             high = middle
 
 
-cdef double fall(const Law* law, double top, double height, double direction, double depth) noexcept nogil:
-    """How far from the top, left or right, the log density has fallen by about ``depth``."""
+cdef double fallen(const Law* law, double top, double height, double direction, double depth) noexcept nogil:
+    """The v to the left or right of the top where the log density is lower by about ``depth``."""
     cdef Curve curve
-    cdef double near = 0.0, far = 1.0, middle
-    trace_curve(law, top + direction * far, &curve)
+    # Places, not distances: the top may be at 1e100, and the place at -1.
+    cdef double step = direction, near = top, far = top + step, middle
+    trace_curve(law, far, &curve)
     while height - curve.value < depth:
-        near, far = far, 2.0 * far
-        trace_curve(law, top + direction * far, &curve)
+        near, step = far, 2.0 * step
+        far = top + step
+        trace_curve(law, far, &curve)
     while True:
         middle = 0.5 * (near + far)
-        trace_curve(law, top + direction * middle, &curve)
-        if -0.1 * depth < height - curve.value - depth < 0.1 * depth or far - near < 1e-12 * far:
+        trace_curve(law, middle, &curve)
+        if -0.1 * depth < height - curve.value - depth < 0.1 * depth or middle == near or middle == far:
             return middle
         if height - curve.value < depth:
             near = middle
@@ -130,8 +132,8 @@ cdef Integral integrate(const Law* law) noexcept nogil:
     cdef double top = find_top(law, &curve), height = curve.value, left, right, width, weight, total = 0.0
     cdef Py_ssize_t i, sign
     out.join = out.open = 0.0
-    left = top - fall(law, top, height, -1.0, DEPTH)
-    right = top + fall(law, top, height, 1.0, DEPTH)
+    left = fallen(law, top, height, -1.0, DEPTH)
+    right = fallen(law, top, height, 1.0, DEPTH)
     while left < right:
         trace_curve(law, left, &curve)
         # Rounding may leave 0 of a slope, or of a bend: there is no limit from it then.
@@ -157,8 +159,8 @@ cdef double draw_log_u(const Law* law, bitgen_t* bits) noexcept nogil:
     """An independent draw of v, by rejection from two tangents, which lie above a concave curve everywhere."""
     cdef Curve curve, one, two
     cdef double top = find_top(law, &curve), height = curve.value, left, right, ridge, peak, share, v, bound
-    left = top - fall(law, top, height, -1.0, 0.5)
-    right = top + fall(law, top, height, 1.0, 0.5)
+    left = fallen(law, top, height, -1.0, 0.5)
+    right = fallen(law, top, height, 1.0, 0.5)
     trace_curve(law, left, &one)
     trace_curve(law, right, &two)
     # where the tangents meet

@@ -192,6 +192,7 @@ class EnsembleRun:
         while left > 0 and not self._warm_up_is_over():
             # What is left for less than another round lengthens the last one.
             length = left if left < 3 * length else length
+            is_last = length == left
             points = []
             ensemble.reset_counts()
             for number in range(length):
@@ -199,12 +200,15 @@ class EnsembleRun:
                 if self._warm_up_is_over():
                     break
                 ensemble.iterate(number, adapt=True)
+                if is_last and number + 1 == length // 2:
+                    # Step sizes are those of the last metric.
+                    self._take_metric()
                 points.append(ensemble.theta[:, 0].copy())
                 made += 1
             left -= length
             length *= 2
             if ensemble.n_iterations:
-                self._learn(np.concatenate(points), is_last=left <= 0)
+                self._learn(np.concatenate(points), is_last)
         for adaptation in ensemble.adaptations:
             adaptation.freeze()
         n_settling = SETTLING * ensemble.n_levels if spec.n_warmup is None else 0
@@ -223,13 +227,17 @@ class EnsembleRun:
     def _warm_up_is_over(self):
         return self.spec.time_limit is not None and clock.now() - self.start > 0.5 * self.spec.time_limit
 
+    def _take_metric(self):
+        for adaptation in self.ensemble.adaptations:
+            adaptation.next_window()
+
     def _learn(self, points, is_last):
         spec, ensemble = self.spec, self.ensemble
         rejections = ensemble.rejections.mean(axis=0) / ensemble.n_iterations
         self.last_rejections = rejections
         self.barriers.append(float(rejections.sum()))
-        for adaptation in ensemble.adaptations:
-            adaptation.next_window()
+        if not (is_last or self._warm_up_is_over()):
+            self._take_metric()
         if ensemble.n_levels < 2:
             return
         model = None

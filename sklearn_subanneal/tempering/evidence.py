@@ -10,6 +10,8 @@ from scipy.special import expit, logsumexp
 HALVINGS = 200
 # The root lies within so much of the ratios, by far.
 MARGIN = 50.0
+# Draws of either level that the other one could have made, below which there is no estimate of the error.
+FEWEST_SHARED = 1.0
 # Independent blocks of draws that a standard error needs.
 FEWEST_BLOCKS = 8
 
@@ -30,7 +32,8 @@ def log_ratio_of_constants(lower: NDArray, upper: NDArray) -> tuple[float, NDArr
     -------
     log_ratio : float
     influence : ndarray of shape (n_blocks,)
-        Sums to nearly 0; blocks must be independent for the sum of squares to be a variance.
+        Sums to nearly 0; blocks must be independent for the sum of squares to be a variance. Infinite where the draws
+        of the two levels do not overlap: the ratio is then any number between them.
 
     References
     ----------
@@ -50,7 +53,7 @@ def log_ratio_of_constants(lower: NDArray, upper: NDArray) -> tuple[float, NDArr
     lower, upper = np.atleast_2d(lower), np.atleast_2d(upper)
     finite = lower[lower > -np.inf]
     if not len(finite):
-        return -np.inf, np.zeros(len(lower))
+        return -np.inf, np.full(len(lower), np.inf)
     low = min(finite.min(), upper.min()) - MARGIN
     high = max(finite.max(), upper.max()) + MARGIN
     for _ in range(HALVINGS):
@@ -62,9 +65,11 @@ def log_ratio_of_constants(lower: NDArray, upper: NDArray) -> tuple[float, NDArr
         else:
             high = middle
     at_lower, at_upper = expit(lower - middle), expit(middle - upper)
+    log_ratio = float(middle + np.log(upper.size / lower.size))
+    if min(at_lower.sum(), at_upper.sum()) < FEWEST_SHARED:
+        return log_ratio, np.full(len(lower), np.inf)
     slope = (at_lower * (1.0 - at_lower)).sum() + (at_upper * (1.0 - at_upper)).sum()
-    influence = (at_lower.sum(axis=1) - at_upper.sum(axis=1)) / max(slope, 1e-300)
-    return float(middle + np.log(upper.size / lower.size)), influence
+    return log_ratio, (at_lower.sum(axis=1) - at_upper.sum(axis=1)) / slope
 
 
 def stepping_stones(pairs: list) -> tuple[float, float]:
@@ -112,7 +117,7 @@ def chains_evidence(chains: list) -> tuple[float, float]:
     """Log evidence and its standard error, of chains that have ladders of their own.
 
     The evidence itself is averaged over the chains. The error is that of the chains among one another, or that within
-    chains if it is larger: few chains may agree by chance.
+    chains if it is larger: few chains may agree by chance. It is infinite if that of a chain is.
 
     Parameters
     ----------
@@ -126,6 +131,8 @@ def chains_evidence(chains: list) -> tuple[float, float]:
     mean = float(logsumexp(values) - np.log(n))
     if not np.isfinite(mean):
         return mean, np.nan
+    if np.isinf(within).any():
+        return mean, np.inf
     weights = np.exp(values - mean)
     inside = float(np.sqrt(np.sum((weights * within) ** 2)) / n)
     return mean, max(inside, float(weights.std(ddof=1) / np.sqrt(n))) if n > 1 else inside

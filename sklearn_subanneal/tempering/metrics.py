@@ -35,7 +35,9 @@ def metric_factor(points: NDArray, metric: str, weights: NDArray | None = None) 
         share = n / (n + 5.0)
         return np.diag(np.sqrt(share * variances + (1.0 - share) * variances.mean()))
     share = n / (n + n_parameters + 5.0)
-    return cholesky(share * covariance + (1.0 - share) * np.diag(variances) + 1e-12 * np.eye(n_parameters), lower=True)
+    # Enough for a factor of what rounding makes singular, in any units.
+    ridge = (1.0 - share + 1e-12) * np.diag(variances)
+    return cholesky(share * covariance + ridge, lower=True)
 
 
 def scored_metric_factor(points: NDArray, gradients: NDArray, metric: str) -> NDArray | None:

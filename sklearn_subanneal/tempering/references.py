@@ -81,7 +81,8 @@ class NormalReference:
         n, n_parameters = points.shape
         covariance = np.atleast_2d(np.cov(points, rowvar=False))
         share = n / (n + n_parameters + 5.0)
-        variances = np.maximum(np.diagonal(covariance), 1e-12)
+        variances = np.diagonal(covariance)
+        variances = np.where(variances > 0.0, variances, 1e-12)
         return cls(points.mean(axis=0), share * covariance + (1.0 - share) * np.diag(variances))
 
 

@@ -295,7 +295,7 @@ class Replicas:
         point, n_each = self.points[-1], max(1, n_iterations // len(steps))
         for at in range(len(steps) - 1, -1, -1):
             level, adaptation = steps[at]
-            point = level.point(point.theta)
+            point = self._with_mass(level, point)
             if at < len(steps) - 1:
                 adaptation.inherit(steps[at + 1][1])
             for number in turns(n_each, 0.5 / len(steps)):
@@ -314,7 +314,16 @@ class Replicas:
     def respace(self, inverse_temperatures: NDArray) -> None:
         """Change to another ladder of as many levels; the points stay, and are evaluated anew."""
         self._make_levels(inverse_temperatures)
-        self.points = [level.point(point.theta) for level, point in zip(self.levels, self.points, strict=True)]
+        self.points = [self._with_mass(level, point) for level, point in zip(self.levels, self.points, strict=True)]
+
+    def _with_mass(self, level: Level, point: Point) -> Point:
+        """A point at another level, or, where that has no mass there, the one of the first level.
+
+        What some rows allow, others may exclude, and no trajectory leaves a point without mass. The first level has
+        all rows: what has mass there has it everywhere.
+        """
+        moved = level.point(point.theta)
+        return moved if level.log_density(moved) > -np.inf else level.point(self.points[0].theta)
 
     def redraw_subsets(self) -> None:
         """Draw all subsets anew, whatever the points; those of other levels than the first are not valid after."""

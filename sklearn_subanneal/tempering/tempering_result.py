@@ -21,6 +21,8 @@ from sklearn_subanneal.tempering.scale_reduction import potential_scale_reductio
 
 # Chains that differ more have not mixed; fewer draws than these do not tell.
 LARGE_RHAT, FEWEST_DRAWS = 1.05, 10
+# Fewer accepted moves than that leave the draws nearly as they were.
+LEAST_ACCEPTANCE = 0.03
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +51,8 @@ class TemperingResult:
         Evaluations of each level's likelihood: alone, and with its gradient.
     log_evidence, log_evidence_error : float
         Log of the model's evidence, by stepping stones from both sides of each pair of levels, and its standard error,
-        if the ladder ends at 0 and subsets, if there are any, stay as they are or are independent; else nan.
+        if the ladder ends at 0 and subsets, if there are any, stay as they are or are independent; else nan. The error
+        is infinite where the draws of two neighbouring levels do not overlap.
     thermodynamic_log_evidence : float
         The same by thermodynamic integration over the levels: a check, since it has an error of its own that more
         levels reduce, and needs draws from the reference at which the likelihood has a mean.
@@ -182,7 +185,9 @@ class TemperingResult:
 
     @property
     def problems(self) -> list[str]:
-        """What there is to report: warm-up was cut, no replica made a round trip, or R-hat is above 1.05."""
+        """What there is to report: a warm-up cut short, levels that do not overlap, no round trip, moves that are hardly
+        ever accepted, or R-hat above 1.05.
+        """
         problems = []
         n_chains, n_draws, _ = self.draws.shape
         if (self.warmup_share < 1.0).any():
@@ -192,12 +197,22 @@ class TemperingResult:
                 "lower n_warmup."
             )
         n_levels = self.inverse_temperatures.shape[1]
+        lowest = int(self.swap_rates.mean(axis=0).argmin()) if n_levels > 1 else 0
+        if np.isinf(self.log_evidence_error):
+            problems.append(
+                f"log_evidence is not known: the draws of levels {lowest} and {lowest + 1} hardly overlap, and its "
+                "standard error is infinite. More levels help (n_levels), or a reference nearer to the posterior."
+            )
         if n_levels > 1 and not self.round_trips.any() and n_draws >= FEWEST_DRAWS * n_levels:
-            lowest = int(self.swap_rates.mean(axis=0).argmin())
             problems.append(
                 f"No replica went from the lowest level to the posterior and back: swaps between levels {lowest} and "
                 f"{lowest + 1} are accepted with a share of {self.swap_rates[:, lowest].mean():.3f}. More levels help "
                 "(n_levels), or more draws, or a reference nearer to the posterior."
+            )
+        if n_draws >= FEWEST_DRAWS and (accepted := float(self.acceptance[:, 0].mean())) < LEAST_ACCEPTANCE:
+            problems.append(
+                f"Moves at the posterior are accepted with a share of {accepted:.3f}: draws hardly differ. Another inner "
+                "kernel may help, such as SliceSampling() where a trajectory leaves the support, or a longer warm-up."
             )
         rhat = self.potential_scale_reduction()[0] if n_chains > 1 and n_draws >= FEWEST_DRAWS else np.ones(1)
         worst = int(np.argmax(np.nan_to_num(rhat, nan=1.0)))

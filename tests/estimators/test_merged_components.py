@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
@@ -120,3 +121,24 @@ def test_arguments_are_checked():
         model.merge_components(view=1)
     with pytest.raises(ValueError, match="n_groups must be from 1"):
         model.merge_components(n_groups=0)
+
+
+def test_other_chains_may_number_equal_clusters_otherwise():
+    """Four clusters of equal size in pairs: draws of all chains have one log joint, and the same sizes."""
+    n = 40
+    pair, within, row = np.repeat([0, 1, 0, 1], n), np.repeat([0, 0, 1, 1], n), np.tile(np.arange(n), 4)
+    columns = [np.where(row % 10 == j, 1 - pair, pair) for j in range(10)]
+    columns += [np.where(row % 8 == j, 1 - within, within) for j in range(8)]
+    X = pd.DataFrame(np.array(columns).T.astype(str)).add_prefix("c")
+    settings = {"n_chains": 4, "n_draws": 3, "max_sweeps": 30, "learn_hyperparameters": False}
+    overwritten = 0
+    for seed in range(4):
+        model = SubsampleAnnealedDPMM(random_state=seed, feature_types=dict.fromkeys(X, "categorical"), **settings)
+        model.fit(X)
+        assert model.n_clusters_ == 4
+        drawn = [draw for chain in model._draws for draw in chain]
+        like = [d.log_joint == drawn[0].log_joint and np.array_equal(d.sizes, drawn[0].sizes) for d in drawn]
+        overwritten += sum(like) > len(model._draws[0])
+        merged = model.merge_components(n_groups=2, random_state=0)
+        assert adjusted_rand_score(pair, merged.predict(X)) == 1.0
+    assert overwritten

@@ -65,6 +65,18 @@ def test_probabilities_of_a_tiny_sigma(sigma, sizes):
         assert_allclose(NGGPPrior(1.0, sigma).log_eppf(sizes_of(sizes)), 0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("mass", [1e-3, 1.0, 30.0])
+@pytest.mark.parametrize("sigma", [1e-14, 1e-16, 1e-18, 1e-30, 1e-100])
+def test_small_clusters_with_a_tiny_sigma(mass, sigma):
+    """The density of u has its top near 1 / sigma, and begins at 1: further clusters are rare in proportion to sigma."""
+    prior, wider = NGGPPrior(mass, sigma), NGGPPrior(mass, 1e-12)
+    for sizes in ([2], [3], [2, 1], [1, 1, 1], [5, 3, 1]):
+        scaled = wider.log_eppf(sizes_of(sizes)) + (len(sizes) - 1) * np.log(sigma / 1e-12)
+        assert_allclose(prior.log_eppf(sizes_of(sizes)), scaled, rtol=1e-9, atol=1e-9)
+    weights = [own.predictive_weights(sizes_of([2, 1])) for own in (prior, wider)]
+    assert_allclose(weights[0][1] / sigma, weights[1][1] / 1e-12, rtol=1e-9)
+
+
 @pytest.mark.parametrize("sigma", [1.0 - 1e-9, np.nextafter(1.0, 0.0)])
 def test_probabilities_of_a_sigma_near_one(sigma):
     # All rows are singletons: to join one has probability (1 - sigma) E[u] / ..., of the order of 1 - sigma.

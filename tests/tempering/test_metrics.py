@@ -10,6 +10,7 @@ from sklearn_subanneal.tempering.adaptation import ASTRAY, FEWEST, Adaptation
 from sklearn_subanneal.tempering.levels import Level
 from sklearn_subanneal.tempering.log_densities import DifferentiableModel
 from sklearn_subanneal.tempering.metrics import LEAST_VARIANCE, metric_factor, scored_metric_factor
+from sklearn_subanneal.tempering.references import NormalReference
 
 N = 12
 
@@ -142,3 +143,11 @@ def test_threads_give_the_same_metric():
         for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.draws, two.draws)
+
+
+def test_units_of_parameters_may_be_tiny():
+    points = np.random.default_rng(5).normal(size=(5000, 2)) * [1.0, 1e-9]
+    np.testing.assert_allclose(np.diagonal(metric_factor(points, "dense")), [1.0, 1e-9], rtol=0.05)
+    reference = NormalReference.fitted(points)
+    drawn = reference.sample(np.random.default_rng(6), 5000)
+    np.testing.assert_allclose(drawn.std(axis=0), [1.0, 1e-9], rtol=0.05)
