@@ -149,7 +149,9 @@ def check_table(detector: CrossCatDetector, new: NewTable, level: float) -> Tabl
 
 
 def _shown(value, decimals: int) -> str:
-    """A cell as text: dates without a time of day that all have."""
+    """A cell as text: dates by their own clock, and without a time of day that all have."""
+    if isinstance(value, datetime.datetime):
+        value = value.replace(tzinfo=None)
     if isinstance(value, datetime.datetime | np.datetime64):
         return str(np.datetime64(value, "s")).replace("T", " ").removesuffix(" 00:00:00")
     return brief(value, decimals)

@@ -6,10 +6,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy.stats import binom
 
 from sklearn_subanneal.report.new_table import NewTable
-from sklearn_subanneal.report.table_check import check_table
+from sklearn_subanneal.report.table_check import OddRow, check_table
 
 
 class ScoredRows:
@@ -59,3 +60,11 @@ def test_more_odd_rows_than_chance():
     found = check_table(ScoredRows(rng.normal(size=200)), NewTable("new", X, X), 0.01)
     assert any("odd rows, more than chance" in text for text in found.findings)
     assert {row.number for row in found.rows} >= set(range(90, 120))
+
+
+@pytest.mark.filterwarnings("error")
+def test_dates_are_told_by_their_own_clock():
+    """Not by that of UTC: half an hour before midnight in Berlin is of the same day."""
+    late, day = pd.Timestamp("2024-03-01 23:30", tz="Europe/Berlin"), np.datetime64("2024-03-02T00:00:00")
+    reason = SimpleNamespace(column="seen", value=late, expected=day, low=day, high=day)
+    assert OddRow(0, 0.001, [reason]).text == "seen is 2024-03-01 23:30:00, expected 2024-03-02"
