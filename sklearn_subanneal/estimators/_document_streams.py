@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.validation import validate_data
 
 from sklearn_subanneal._core.dask_tasks import Tasks
 from sklearn_subanneal._core.random_states import seeded_generator
@@ -83,15 +85,29 @@ def fit_on_workers(estimator, chunks, client) -> None:
             given = tasks.compute(delayed_parts(chunks))
         else:
             given = [tasks.compute([own])[0] if hasattr(own, "compute") else tasks.send(own) for own in chunks]
-        parts = [tasks.submit(_validated, bare, part) for part in given]
+        both = [tasks.submit(_validated, bare, part) for part in given]
+        parts = [tasks.submit(_first, own) for own in both]
         corpus = RemoteCorpus(tasks, parts, sample_limit(estimator._settings().most_topics), estimator.batch_size)
-        estimator.n_features_in_ = corpus.n_words
+        headers = [own for own in tasks.results([tasks.submit(_second, own) for own in both]) if own is not None]
+        for number, header in enumerate(headers):
+            # Names of words, as of chunks that are read here.
+            validate_data(estimator, header, reset=number == 0, skip_check_array=True)
         run_passes(estimator, corpus, corpus.totals, seeded_generator(estimator.random_state))
 
 
-def _validated(bare, part):
-    """Word counts as CSR; None if the part is empty."""
+def _validated(bare, part) -> tuple:
+    """Word counts as CSR, and the part without its rows, which has the names of words; None if the part is empty."""
     documents = stacked(part)
     if documents is None or (hasattr(documents, "shape") and not documents.shape[0]):
-        return None
-    return validate_counts(bare, documents, "fit_chunks", reset=True)
+        return None, None
+    # Tasks of one process have the same object.
+    counts = validate_counts(clone(bare), documents, "fit_chunks", reset=True)
+    return counts, (documents if hasattr(documents, "columns") else counts)[:0]
+
+
+def _first(pair):
+    return pair[0]
+
+
+def _second(pair):
+    return pair[1]

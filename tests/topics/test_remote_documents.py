@@ -6,6 +6,7 @@ import time
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -80,6 +81,17 @@ def test_collections(client, elsewhere):
     for chunks in (bag, array, *([delayed] if elsewhere else [])):
         found = fit(chunks, client if elsewhere else None, batch_size=64)
         assert np.array_equal(found.components_, own.components_)
+
+
+def test_names_of_words(client):
+    old, new = ([f"{kind}{number}" for number in range(60)] for kind in ("old", "new"))
+    frames = [pd.DataFrame(part.toarray(), columns=new) for part in in_parts("many")]
+    model = VariationalTemperingLDA(**SETTINGS).fit(pd.DataFrame(X.toarray(), columns=old))
+    assert model.fit_chunks(frames, client=client).feature_names_in_.tolist() == new
+    assert np.array_equal(model.components_, fit([X], client).components_)
+    with pytest.raises(ValueError, match="feature names should match"):
+        fit([frames[0], frames[1][new[::-1]]], client)
+    assert not hasattr(model.fit_chunks(in_parts("few"), client=client), "feature_names_in_")
 
 
 def test_refused(client):
