@@ -43,14 +43,15 @@ class VariationalTemperingLDA(TopicModel):
     n_components : int or "learn", default=10
         Number of topics. "learn": from fits to at most 10,000 documents, or 20 for each topic, that start with 10, 20,
         40, ... topics, without those that explain less than their words cost by the Bayesian information criterion;
-        that of the last fit which predicts held-out words better than all before.
+        that of the last fit which predicts held-out words better than all before. Not for temperings by which T is
+        never exactly 1: "local", "global-paper" and "local-paper".
     max_components : int, default=100
         The most topics, where their number is learned.
     tempering : {"annealed", "global", "local", "none", "global-paper", "local-paper"}, default="annealed"
         How the temperature is chosen. "annealed": by ``temperature_schedule``. "global": inferred with the model, one
-        for all documents. "local": inferred, one for each document. "none": T = 1, plain stochastic variational
-        inference. "global-paper" and "local-paper": inferred by the equations as printed in the paper; these do not
-        cool, and are provided for reproduction.
+        for all documents. "local": inferred, one for each document; these come near 1 only, so that twins stay. "none":
+        T = 1, plain stochastic variational inference. "global-paper" and "local-paper": inferred by the equations as
+        printed in the paper; these do not cool, and are provided for reproduction.
     temperature_schedule : CoolingSchedule or None, default=None
         For "annealed", such as :class:`~sklearn_subanneal.variational.LinearCooling`. None: linear, down to 1 in 40 %
         of the planned passes, but in three to five of them, and in half of fewer than six or in batch learning. From 2
@@ -96,7 +97,8 @@ class VariationalTemperingLDA(TopicModel):
         Number of documents in a pass of all calls of ``partial_fit``, or in ``fit_chunks``. None: ``partial_fit`` uses
         the number of documents so far and does not anneal; ``fit_chunks`` counts the documents.
     tol : float, default=1e-4
-        Batch learning ends once T = 1 and a pass moves less than this share of the tokens to other topics.
+        Batch learning ends once T = 1, or with "local" and as printed in the paper after half of the passes, and a pass
+        moves less than this share of the tokens to other topics.
     perp_tol : float, default=0.1
         Learning ends once the perplexity changes by less between two evaluations, at T = 1.
     mean_change_tol : float or None, default=None

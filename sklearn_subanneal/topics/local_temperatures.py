@@ -52,6 +52,8 @@ class LocalTemperatures(TemperatureVariable):
     """
 
     is_inferred = True
+    # Means over the q(y) of each document only come near.
+    reaches_one = False
     _changing = ("inverse_temperature", "energy")
 
     def __init__(self, temperatures: ArrayLike, log_partition: ArrayLike, paper: bool = False):

@@ -14,6 +14,8 @@ from sklearn_subanneal.topics.topic_passes import LearningRun
 from sklearn_subanneal.topics.topic_scores import split_words
 from sklearn_subanneal.topics.topic_settings import LEAST_WORD_PRIOR, TopicSettings, default_batch_size
 
+# Temperings at the end of which T is exactly 1, where topics without support are told.
+REACHING_ONE = ("annealed", "none", "global")
 # Topics at the start of the first fit; each further fit has twice as many.
 FIRST = 10
 # Every so many-th document is held out.
@@ -49,7 +51,7 @@ class NumberSearch:
     Raises
     ------
     ValueError
-        If topics do not start from documents, or if the prior of each is given.
+        If topics do not start from documents, if the prior of each is given, or if T would never be exactly 1.
     """
 
     def __init__(self, documents: sparse.csr_matrix, settings: TopicSettings, generator: np.random.Generator):
@@ -57,6 +59,11 @@ class NumberSearch:
             raise ValueError(
                 'n_components="learn" needs init="documents" and a doc_topic_prior that is a number, "learn" or None; '
                 f"got init={settings.init!r} and doc_topic_prior={settings.doc_topic_prior!r}"
+            )
+        if settings.tempering not in REACHING_ONE:
+            raise ValueError(
+                'n_components="learn" removes topics at T = 1, which is not reached by '
+                f"tempering={settings.tempering!r}; take one of {list(REACHING_ONE)}, or give a number of topics"
             )
         if settings.doc_topic_prior is None:
             # Too small a prior would count against many topics, of which each document has several.

@@ -19,6 +19,8 @@ PASSES_OF_NEW = 3
 REMOVING_PASSES, PASSES_OF_REST = 3, 3
 # Once as many topics are left as are wanted, mixtures are halved, at most so often, and after a pass others removed.
 REVISIONS = 3
+# Temperatures that never are exactly 1 may have settled after this share of the passes, as those of schedules at most.
+SETTLED_SHARE = 0.5
 # Topics with a larger affinity at T = 1 do not part by themselves.
 SAME = 0.85
 
@@ -96,7 +98,8 @@ class LearningRun:
     report : callable or None, default=None
         Called after each pass with a record of it; a True result ends the run.
     tol : float, default=0.0
-        The run ends once T = 1 and a pass moves less than this share of the tokens to other topics.
+        The run ends once T = 1 and a pass moves less than this share of the tokens to other topics. Temperatures that
+        are never exactly 1 count as such after half of the planned passes.
 
     Attributes
     ----------
@@ -155,6 +158,10 @@ class LearningRun:
     def _is_cold(self) -> bool:
         return np.min(self.learner.trace[-1]) == 1.0
 
+    def _may_settle(self, cold: bool) -> bool:
+        warm = not self.learner.temperature.reaches_one
+        return cold or (warm and self.number >= SETTLED_SHARE * self.passes.planned)
+
     def _learn_pass(self) -> None:
         learner, n_documents = self.learner, self.corpus.n_documents
         total = self.passes.planned * n_documents
@@ -186,7 +193,7 @@ class LearningRun:
         if self.removals.after_pass(number, cold):
             self._last = min(max(self._last, number + PASSES_OF_REST), passes.most)
             return False
-        settled = cold and self._moved < self.tol
+        settled = self._may_settle(cold) and self._moved < self.tol
         if settled or number == self._last:
             self._trial.judge()
         if settled:

@@ -31,9 +31,12 @@ class TemperatureVariable:
         E[1/T].
     is_inferred : bool
         Whether the temperature depends on the data; False by default.
+    reaches_one : bool
+        Whether the temperature is to be exactly 1 at last; True by default.
     """
 
     is_inferred = False
+    reaches_one = True
     inverse_temperature: float
     # Attributes that updates change.
     _changing: tuple[str, ...] = ("inverse_temperature",)
@@ -216,6 +219,7 @@ class GlobalTemperature(TemperatureVariable):
             raise ValueError(f"n_observations must be positive and finite, got {n_observations!r}")
         self.n_observations = float(n_observations)
         self.paper = paper
+        self.reaches_one = not paper
         self.energy = None
         self.probabilities = np.exp(self.log_prior - logsumexp(self.log_prior))
         self.inverse_temperature = float(self.probabilities @ (1.0 / self.temperatures))

@@ -73,6 +73,14 @@ def test_learned_in_batch(X, update):
     np.testing.assert_allclose(model.components_.sum(), X.sum() + model.topic_word_prior_ * 4 * 40, rtol=1e-5)
 
 
+def test_batches_settle_at_temperatures_that_are_never_1(X):
+    model = VariationalTemperingLDA(
+        4, tempering="local", learning_method="batch", max_iter=100, random_state=0, tol=0.01
+    ).fit(X)
+    assert 50 <= model.n_iter_ < 100
+    assert model.inverse_temperatures_[-1].min() < 1.0
+
+
 def test_the_bound_is_that_of_scikit_learn(X):
     """At T = 1, for the same topics and the same documents' distributions."""
     X = X[:100].astype(np.float64)

@@ -106,6 +106,13 @@ def test_what_schedules_must_be(X, value, message, method):
     assert not hasattr(model, "n_features_in_")
 
 
+@pytest.mark.parametrize("tempering", ["local", "local-paper", "global-paper"])
+def test_topics_are_counted_at_temperature_1(X, tempering):
+    model = VariationalTemperingLDA("learn", tempering=tempering)
+    with pytest.raises(ValueError, match=f"not reached by tempering='{tempering}'; take one of .*'annealed'"):
+        model.fit(X)
+
+
 @pytest.mark.parametrize("value", [-1.0, np.nan, np.inf])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_bad_counts(value, form):
