@@ -114,7 +114,7 @@ def _is_year_and_month(groups) -> bool:
 
 
 def parse_datetimes(
-    values: Sequence | np.ndarray, name: str = "values", day_first: bool | None = None
+    values: Sequence | np.ndarray, name: str = "values", day_first: bool | None = None, local: bool = False
 ) -> np.ndarray | None:
     """Read dates and times of the common spellings.
 
@@ -144,6 +144,8 @@ def parse_datetimes(
         Name for error messages.
     day_first : bool or None, default=None
         Which of two numbers before a year is the day; None: the values decide.
+    local : bool, default=False
+        Whether times with a zone keep their own clock, and are not converted to UTC.
 
     Returns
     -------
@@ -185,7 +187,7 @@ def parse_datetimes(
             "remove the zones."
         )
     if any(zoned):
-        dates = [value and value.astimezone(datetime.UTC).replace(tzinfo=None) for value in dates]
+        dates = [value and (value if local else value.astimezone(datetime.UTC)).replace(tzinfo=None) for value in dates]
     return np.array(dates, dtype="datetime64[us]")
 
 

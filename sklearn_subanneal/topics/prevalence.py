@@ -62,7 +62,8 @@ def topic_prevalence(proportions: ArrayLike, groups: ArrayLike, *, period: str |
         Topic proportions, as of ``transform``.
     groups : array-like or Series of shape (n_documents,)
         The group of each document: labels, numbers such as years, or dates (datetimes, or strings that spell dates),
-        which are grouped by periods. The order of the labels is that of a categorical dtype, or else sorted.
+        which are grouped by periods, those with a time zone by the clock of their zone. The order of the labels is that
+        of a categorical dtype, or else sorted.
     period : {"day", "week", "month", "quarter", "year"} or None, default=None
         The period of dates; weeks begin on Mondays. None: the shortest with at most 40 periods and on average 10
         documents in each, or else years.
@@ -110,9 +111,9 @@ def topic_prevalence(proportions: ArrayLike, groups: ArrayLike, *, period: str |
 def _cells(groups, n_documents) -> Cells:
     """The group of each document as read; none is missing."""
     if nw.dependencies.is_pandas_series(groups):
-        cells = pandas_cells("groups", groups)
+        cells = pandas_cells("groups", _by_own_clock(groups))
     elif nw.dependencies.is_polars_series(groups):
-        cells = polars_cells("groups", groups)
+        cells = polars_cells("groups", _by_own_clock(groups))
     else:
         groups = groups if isinstance(groups, np.ndarray) else np.array(list(groups), dtype=object)
         # Strings of numpy have a dtype of their own, which Python's do not.
@@ -130,6 +131,14 @@ def _cells(groups, n_documents) -> Cells:
             f"{missing.argmax()}; leave these documents out, or give them a label of their own"
         )
     return cells
+
+
+def _by_own_clock(series):
+    """A Series of dates with a time zone without it, at the same time of day; others as they are."""
+    if nw.dependencies.is_polars_series(series):
+        return series.dt.replace_time_zone(None) if getattr(series.dtype, "time_zone", None) else series
+    zone = getattr(getattr(series, "dt", None), "tz", None)
+    return series if zone is None else series.dt.tz_localize(None)
 
 
 def _codes(cells: Cells, period) -> tuple[NDArray, NDArray, str | None]:
@@ -154,7 +163,7 @@ def _codes(cells: Cells, period) -> tuple[NDArray, NDArray, str | None]:
 def _dates(cells: Cells) -> NDArray | None:
     if cells.codes is None:
         return cells.values.astype("datetime64[D]") if cells.values.dtype.kind == "M" else None
-    dates = parse_datetimes(cells.values, "groups")
+    dates = parse_datetimes(cells.values, "groups", local=True)
     return None if dates is None else dates[cells.codes].astype("datetime64[D]")
 
 

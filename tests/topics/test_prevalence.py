@@ -160,3 +160,22 @@ def test_too_few_documents():
         topic_prevalence(SHARES[:1], ["a"])
     with pytest.raises(ValueError, match="proportions must be finite, of shape"):
         topic_prevalence(SHARES[:, 0], LABELS)
+
+
+@pytest.mark.parametrize("form", ["pandas", "arrow", "polars", "strings", "objects"])
+def test_days_are_those_of_the_time_zone(form):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    mornings = [datetime.datetime(2024, 1, day, 9) for day in range(1, 11)]
+    times = [time + datetime.timedelta(hours=hours) for time in mornings for hours in (0.0, 11.5)]
+    zoned = pd.Series(times).dt.tz_localize("America/New_York")
+    groups = {
+        "pandas": lambda: zoned,
+        "arrow": lambda: zoned.astype("timestamp[us, tz=America/New_York][pyarrow]"),
+        "polars": lambda: pl.Series(times).dt.replace_time_zone("America/New_York"),
+        "strings": lambda: [time.isoformat() for time in zoned],
+        "objects": lambda: zoned.tolist(),
+    }[form]()
+    found = topic_prevalence(np.tile([[0.9, 0.1], [0.1, 0.9]], (10, 1)), groups, period="day")
+    assert found.groups.tolist() == [time.date() for time in mornings]
+    assert found.n_documents.tolist() == [2] * 10
+    np.testing.assert_allclose(found.means, 0.5)
