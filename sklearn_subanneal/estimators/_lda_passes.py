@@ -38,7 +38,7 @@ def begin_stream(estimator, documents) -> None:
     is_planned = estimator.total_samples is not None
     # In minibatches, whatever learning_method is: batch learning would forget all documents but the last.
     learner = settings.learner(passes, totals, is_planned)
-    vars(estimator).update(_learner_state=learner, _n_seen=0, _n_planned=passes.planned)
+    vars(estimator).update(_learner_state=learner, _n_seen=0, _n_planned=passes.planned, _in_plan=is_planned)
 
 
 def run_passes(estimator, corpus, totals: Totals, generator, documents=None) -> None:
@@ -94,6 +94,7 @@ def run_passes(estimator, corpus, totals: Totals, generator, documents=None) -> 
             _learner_state=learner,
             _n_seen=corpus.n_documents,
             _n_planned=passes.planned,
+            _in_plan=False,
             converged_=_are_apart(learner),
         )
 
@@ -135,7 +136,9 @@ def learn_more(estimator, corpus) -> None:
     finally:
         # After an interrupt within the step of a minibatch, totals and table agree again.
         learner.topics.recount()
-        n_passes = 1 if planned is None else max(1, int(min(estimator._n_seen // planned, LARGEST)))
+        n_passes = getattr(estimator, "n_iter_", 0) + 1
+        if planned is not None and getattr(estimator, "_in_plan", True):
+            n_passes = max(1, int(min(estimator._n_seen // planned, LARGEST)))
         vars(estimator).update(fitted_attributes(estimator, learner, n_passes))
         for name in OF_WHOLE_FITS:
             vars(estimator).pop(name, None)

@@ -130,7 +130,8 @@ class VariationalTemperingLDA(TopicModel):
     bound_ : float
         Perplexity of the training documents (of 200 to 400, evenly spaced, if there are more), after ``fit`` alone.
     n_components_, n_iter_ : int
-        Number of topics, and of the passes made.
+        Number of topics, and of the passes made: those of ``fit`` and the calls of ``partial_fit`` since, or, if these
+        began with ``total_samples``, the passes over so many.
     converged_ : bool
         Whether no topic has a twin: another one to which its affinity is above 0.8 (see
         :func:`~sklearn_subanneal.topics.measures.affinities`). After ``fit`` or ``fit_chunks`` alone.

@@ -167,6 +167,16 @@ def test_partial_fit_with_a_plan_is_fit(X):
     np.testing.assert_allclose(planned.topic_word_, fitted.topic_word_, atol=0.02)
 
 
+@pytest.mark.parametrize("total_samples", [None, 400])
+def test_calls_are_counted_after_the_passes_of_a_fit(X, total_samples):
+    model = VariationalTemperingLDA(4, max_iter=3, total_samples=total_samples, random_state=0).fit(X)
+    for n_iter in (4, 5):
+        assert model.partial_fit(X[:50]).n_iter_ == n_iter
+    assert model.fit(X).n_iter_ == 3
+    stream = VariationalTemperingLDA(4, random_state=0).partial_fit(X[:50])
+    assert stream.n_iter_ == 1 and stream.partial_fit(X[50:90]).n_iter_ == 2
+
+
 def test_streams_remember_whatever_the_method():
     """Of two halves of the documents, with words of their own, the second does not replace what the first taught."""
     rng = np.random.default_rng(0)
