@@ -201,6 +201,15 @@ def test_partial_fit(tempering):
         assert recovered(model, truth) == 8
 
 
+@pytest.mark.parametrize("size", [1, 20])
+def test_small_calls_after_a_large_one_change_little(size):
+    model = small().partial_fit(X[:1000])
+    before = model.score(X)
+    for at in range(1000, 1000 + 5 * size, size):
+        model.partial_fit(X[at : at + size])
+    assert model.score(X) > before - 0.02
+
+
 class Told(StepSize):
     """A step size that records its arguments."""
 
