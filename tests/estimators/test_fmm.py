@@ -210,6 +210,13 @@ def test_small_calls_after_a_large_one_change_little(size):
     assert model.score(X) > before - 0.02
 
 
+def test_the_bound_of_minibatches_is_that_of_the_rows():
+    """Whichever minibatches came last: the best activations of the rows can't be far above it, nor below."""
+    model = small(batch_size=20, init="random").fit(X)
+    best = model.score(X) - model._components.divergence() / len(X)
+    assert best - 0.05 < model.bound_ / len(X) < best + 1e-6
+
+
 class Told(StepSize):
     """A step size that records its arguments."""
 
