@@ -19,10 +19,11 @@ from sklearn_subanneal.estimators._fmm_queries import FactorialModel, rows_to_le
 from sklearn_subanneal.estimators._fmm_starts import Starts
 from sklearn_subanneal.factorial.factorial_settings import FactorialSettings, temperature_factory
 from sklearn_subanneal.factorial.factorial_stream import FactorialStream
-from sklearn_subanneal.variational import CoolingSchedule, PassFraction, RobbinsMonro, StepSize
+from sklearn_subanneal.variational import CoolingSchedule, PassFraction, StepSize
 
-# Step sizes of minibatches in ``fit`` and in ``partial_fit``.
-FIT_STEPS, STREAM_STEPS = PassFraction(10.0, 2.0), RobbinsMonro(1.0, 0.7)
+# Step sizes of minibatches in ``fit`` and in ``partial_fit``. That of a stream is nearly twice the share of the rows
+# among all so far: few rows after many change little, and the first ones, with poor components, count less.
+FIT_STEPS, STREAM_STEPS = PassFraction(10.0, 2.0), PassFraction(2.0, 2.0)
 DEFAULT_PASSES = {"ica": 500, "random": 200}
 
 # Of given parameters: squares of cells divided by them, and their logarithms, are finite.
@@ -77,7 +78,8 @@ class VariationalTemperingFMM(FactorialModel):
         Rows after which the components are updated in passes from a random start. None: all.
     step_size : StepSize or None, default=None
         Weight of a minibatch, such as :class:`~sklearn_subanneal.variational.RobbinsMonro`. None:
-        ``PassFraction(10.0, 2.0)`` in ``fit`` and ``RobbinsMonro(1.0, 0.7)`` in ``partial_fit``.
+        ``PassFraction(10.0, 2.0)`` in ``fit`` and ``PassFraction(2.0, 2.0)`` in ``partial_fit``: nearly twice the share
+        of the rows among all so far, so that few rows after many change little, and early ones count less than later.
     max_iter : int or None, default=None
         Most passes through the rows. None: 500, or 200 with ``init="random"``. The schedule extends over a fifth, or
         with ``init="random"`` over all.
@@ -104,7 +106,7 @@ class VariationalTemperingFMM(FactorialModel):
         Lower bound of the log evidence of the training rows, at temperature 1.
     bounds_ : ndarray of shape (n_iter,)
         The same divided by the number of rows, after each iteration; with ``init="ica"``, after tempering, that of the
-        best state so far.
+        best state so far. Those of minibatches are estimated by running statistics.
     inverse_temperatures_ : ndarray of shape (n_iter,)
         E[1/T] in each iteration.
     n_iter_ : int

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import entr
 
+# Rows at a time, so that memory does not depend on their number.
+ROWS = 4096
+
 
 @dataclass
 class ActivationStatistics:
@@ -34,12 +37,19 @@ class ActivationStatistics:
     @classmethod
     def of(cls, X: np.ndarray, activations: np.ndarray) -> ActivationStatistics:
         """Statistics of rows (n, n_features) with activation probabilities ``activations`` (n_components, n)."""
-        pairs = (activations @ activations.T).astype(np.float64)
+        n_components = len(activations)
+        sums, pairs = np.zeros((n_components, X.shape[1])), np.zeros((n_components, n_components))
+        # In float64: a sum in float32 is off by more than the squared error, where columns are far from 0.
+        for first in range(0, len(X), ROWS):
+            rows = slice(first, first + ROWS)
+            present = activations[:, rows].astype(np.float64, copy=False)
+            sums += present @ X[rows].astype(np.float64, copy=False)
+            pairs += present @ present.T
         np.fill_diagonal(pairs, activations.sum(axis=1, dtype=np.float64))
         return cls(
             float(len(X)),
             float(np.einsum("nd,nd->", X, X, dtype=np.float64)),
-            (activations @ X).astype(np.float64),
+            sums,
             pairs,
             row_entropies(activations).sum(),
         )

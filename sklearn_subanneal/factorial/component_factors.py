@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from sklearn_subanneal.factorial.activation_statistics import ActivationStatistics, row_entropies
+from sklearn_subanneal.factorial.activation_statistics import ROWS, ActivationStatistics, row_entropies
 
 # Learned probabilities stay this far from 0 and 1, and a learned noise variance above this share of the mean square.
 LEAST_PROBABILITY = 1e-4
@@ -26,8 +26,6 @@ LEAST_NOISE = 1e-6
 LEAST_SHARE = 1e-14
 # In the inference of new rows the temperature falls by this factor, after so many sweeps each.
 ROW_COOLING, ROW_SWEEPS = 3.0, 2
-# Rows at a time, so that memory does not depend on their number.
-ROWS = 4096
 
 
 @dataclass

@@ -232,6 +232,9 @@ def fit_factorial(
             break
         if settled and inferred:
             run.freeze()
+    if not whole:
+        # Of the rows' present activations: the running statistics weight minibatches unequally.
+        run.statistics = ActivationStatistics.of(X, run.activations)
     # The last update is at T = 1, also if a callback or max_iter ended the fit earlier.
     settings.improve(run.components, run.statistics, 1.0)
     bound = run.components.bound(run.statistics)

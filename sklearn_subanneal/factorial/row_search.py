@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sklearn_subanneal.factorial._row_search import improve_states
-from sklearn_subanneal.factorial.component_factors import ROWS, Components
+from sklearn_subanneal.factorial.activation_statistics import ROWS
+from sklearn_subanneal.factorial.component_factors import Components
 
 # Walks of so many steps for each component, in which a component that has changed stays for so many steps: in a fit,
 # where searches are repeated, and in the inference of new rows.

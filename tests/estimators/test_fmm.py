@@ -201,6 +201,22 @@ def test_partial_fit(tempering):
         assert recovered(model, truth) == 8
 
 
+@pytest.mark.parametrize("size", [1, 20])
+def test_small_calls_after_a_large_one_change_little(size):
+    model = small().partial_fit(X[:1000])
+    before = model.score(X)
+    for at in range(1000, 1000 + 5 * size, size):
+        model.partial_fit(X[at : at + size])
+    assert model.score(X) > before - 0.02
+
+
+def test_the_bound_of_minibatches_is_that_of_the_rows():
+    """Whichever minibatches came last: the best activations of the rows can't be far above it, nor below."""
+    model = small(batch_size=20, init="random").fit(X)
+    best = model.score(X) - model._components.divergence() / len(X)
+    assert best - 0.05 < model.bound_ / len(X) < best + 1e-6
+
+
 class Told(StepSize):
     """A step size that records its arguments."""
 

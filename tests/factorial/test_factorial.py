@@ -137,6 +137,18 @@ def test_float32_agrees_with_float64():
     )
 
 
+def test_sums_of_float32_far_from_zero():
+    """The squared error is a small difference of them: here it would be off by more than a tenth."""
+    rng = np.random.default_rng(0)
+    X = (290.0 + rng.normal(size=(50_000, 4))).astype(np.float32)
+    q = rng.random((2, 50_000)).astype(np.float32)
+    q[0] = 1.0
+    found, exact = (ActivationStatistics.of(X.astype(t), q.astype(t)) for t in (np.float32, np.float64))
+    np.testing.assert_allclose(found.sums, exact.sums, rtol=1e-12)
+    np.testing.assert_allclose(found.pairs, exact.pairs, rtol=1e-12)
+    np.testing.assert_allclose(found.pairs[0, 1], q[1].sum(dtype=np.float64), rtol=1e-12)
+
+
 def test_entropy_of_certain_rows():
     q = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.5]])
     np.testing.assert_allclose(row_entropies(q), [0.0, 0.0, np.log(2.0)])
