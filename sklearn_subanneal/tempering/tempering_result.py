@@ -185,8 +185,10 @@ class TemperingResult:
 
     @property
     def problems(self) -> list[str]:
-        """What there is to report: a warm-up cut short, levels that do not overlap, no round trip, moves that are hardly
-        ever accepted, or R-hat above 1.05.
+        """What there is to report.
+
+        A warm-up cut short, levels that do not overlap, no round trip, moves that are hardly ever accepted, or R-hat
+        above 1.05.
         """
         problems = []
         n_chains, n_draws, _ = self.draws.shape
@@ -211,8 +213,9 @@ class TemperingResult:
             )
         if n_draws >= FEWEST_DRAWS and (accepted := float(self.acceptance[:, 0].mean())) < LEAST_ACCEPTANCE:
             problems.append(
-                f"Moves at the posterior are accepted with a share of {accepted:.3f}: draws hardly differ. Another inner "
-                "kernel may help, such as SliceSampling() where a trajectory leaves the support, or a longer warm-up."
+                f"Moves at the posterior are accepted with a share of {accepted:.3f}: draws hardly differ. Another "
+                "inner kernel may help, such as SliceSampling() where a trajectory leaves the support, or a longer "
+                "warm-up."
             )
         rhat = self.potential_scale_reduction()[0] if n_chains > 1 and n_draws >= FEWEST_DRAWS else np.ones(1)
         worst = int(np.argmax(np.nan_to_num(rhat, nan=1.0)))

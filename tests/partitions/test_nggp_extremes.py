@@ -68,7 +68,7 @@ def test_probabilities_of_a_tiny_sigma(sigma, sizes):
 @pytest.mark.parametrize("mass", [1e-3, 1.0, 30.0])
 @pytest.mark.parametrize("sigma", [1e-14, 1e-16, 1e-18, 1e-30, 1e-100])
 def test_small_clusters_with_a_tiny_sigma(mass, sigma):
-    """The density of u has its top near 1 / sigma, and begins at 1: further clusters are rare in proportion to sigma."""
+    """The density of u has its top near 1 / sigma, and begins at 1: further clusters are rare like sigma."""
     prior, wider = NGGPPrior(mass, sigma), NGGPPrior(mass, 1e-12)
     for sizes in ([2], [3], [2, 1], [1, 1, 1], [5, 3, 1]):
         scaled = wider.log_eppf(sizes_of(sizes)) + (len(sizes) - 1) * np.log(sigma / 1e-12)
