@@ -98,18 +98,31 @@ def test_batches_find_planted_groups():
     assert np.mean(found, axis=0)[0] > 0.8 and np.mean(found, axis=0)[1] < LOW
 
 
-@pytest.mark.parametrize("every_row", [False, True], ids=["some", "every"])
-def test_first_forests_of_rows_with_missing_cells(every_row):
+def forests(tables):
+    """Mean adjusted Rand index of first forests over some tables, and their mean number of trees."""
     found = []
-    for seed in range(4):
-        X, groups = planted(3, seed)
-        if every_row:
-            complete = ~np.isnan(X).any(axis=1)
-            X[complete, np.random.default_rng(seed).integers(0, 3, complete.sum())] = np.nan
-        model = full(X, moves=["incremental-hierarchy"]).fit(X)
-        found.append((adjusted_rand_score(groups, model.hierarchy_.labels), model.hierarchy_.n_clusters))
-    score, n_clusters = np.mean(found, axis=0)
-    assert score > (0.7 if every_row else 0.8) and n_clusters < (9.0 if every_row else 4.5)
+    for X, groups in tables:
+        tree = full(X, moves=["incremental-hierarchy"]).fit(X).hierarchy_
+        found.append((adjusted_rand_score(groups, tree.labels), tree.n_clusters))
+    return np.mean(found, axis=0)
+
+
+def test_first_forests_of_rows_with_missing_cells():
+    score, n_trees = forests(planted(3, seed) for seed in range(4))
+    assert score > 0.8 and n_trees < 4.5
+
+
+def test_first_forests_without_a_complete_row():
+    tables = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        groups = rng.integers(0, 2, 400)
+        X = rng.normal(size=(400, 3)) + 7.0 * np.array([[0, 0, 0], [1, 0, 1]])[groups]
+        X[:, 1] += 0.8 * X[:, 0]
+        X[np.arange(400), rng.integers(0, 3, 400)] = np.nan
+        tables.append((X, groups))
+    score, n_trees = forests(tables)
+    assert score > 0.93 and n_trees < 4.3
 
 
 def test_forests_of_large_tables_keep_their_first_rows():
