@@ -15,6 +15,7 @@ from sklearn_subanneal.columns.binding import bind_bags, bind_table
 from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._cluster_moments import ClusterMoments
 from sklearn_subanneal.estimators._covariance_choice import CovarianceChoice
+from sklearn_subanneal.estimators._document_parameters import refuse_of_tables
 from sklearn_subanneal.estimators._hyperparameters import mixture_hyperparameters
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._mixture_imputations import MixtureImputations
@@ -128,9 +129,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
     def _read_table(self, X, keep_empty=False):
         if not self._has_documents:
             return super()._read_table(X, keep_empty)
-        if self.missing_indicator is not None:
-            given = f"missing_indicator={self.missing_indicator!r}"
-            raise ValueError(f"{given} does not suit documents, in which nothing is missing: set it to None.")
+        refuse_of_tables(self)
         return DocumentTable(), read_documents(self, X, reset=True)
 
     def _revised(self, table, arrays, n_rows=None):

@@ -311,6 +311,33 @@ def test_documents_have_neither_missing_cells_nor_columns():
         model.predict(X[:, :20])
 
 
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize(
+    ("name", "given", "default"),
+    [
+        ("missing_indicator", "missing-only", None),
+        ("missing_indicator", [0], None),
+        ("covariance_type", "full", "auto"),
+        ("grids", "fixed", "data"),
+        ("unseen", "missing", "novel"),
+        ("unseen", "error", "novel"),
+    ],
+)
+def test_what_documents_do_not_have_is_refused(name, given, default, method):
+    X = documents()
+    model = short(feature_types=DOCUMENTS, **{name: given})
+    with pytest.raises(ValueError, match=rf"^{name}=.* does not suit documents, .*: set it to {default!r}\.$"):
+        getattr(model, method)(X)
+    model.set_params(**{name: default})
+    assert np.isfinite(getattr(model, method)(X).score(X))
+
+
+def test_words_have_no_covariances():
+    X = documents()
+    model = short(feature_types=DOCUMENTS, covariance_type="diag").fit(X)
+    assert_array_equal(model.log_joint_, short(feature_types=DOCUMENTS).fit(X).log_joint_)
+
+
 def bursty_documents(n=120, seed=0):
     """Documents of three topics, each of which repeats words of its own choice."""
     rng, rows = np.random.default_rng(seed), []
