@@ -294,17 +294,6 @@ cdef class Mixture(RowPartition):
                         (<ColumnStatistics> self.column[j]).add(row, k, &self.logs)
                     flush_logs(&self.logs)
 
-    def fill(self, const int32_t[::1] rows, const int32_t[::1] slots, generator):
-        """Draw the missing cells that are part of the state of these rows, of row i by slot ``slots[i]`` as it is.
-
-        The rows have no part in the statistics.
-        """
-        cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
-        cdef Py_ssize_t i
-        with generator.bit_generator.lock, nogil:
-            for i in range(rows.shape[0]):
-                self.complete(rows[i], slots[i], True, bits)
-
     def relabel(self, labels):
         """Relabel all rows as by :meth:`RowPartition.relabel`, without changing the statistics."""
         RowPartition.relabel(self, labels)

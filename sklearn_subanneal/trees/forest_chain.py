@@ -12,6 +12,7 @@ from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.schedules import Schedule
+from sklearn_subanneal.mixtures._entry import fill
 from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._move_kernel import MoveKernel
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureChain, MixtureSpec
@@ -157,7 +158,7 @@ class ForestChain(MixtureChain):
             for column, state in zip(self.columns, self.start.columns, strict=True):
                 column.set_state(state)
             rows = np.arange(self.n_rows, dtype=np.int32)
-            self.mixture.fill(rows, self.groups, self.generator)
+            fill(self.mixture, rows, self.groups, self.generator)
         elif self.hierarchy is not None:
             labels = np.full(self.n_rows, -1, np.int32)
             labels[self.hierarchy.rows] = self.hierarchy.labels
