@@ -23,6 +23,11 @@ def digest(value: Any) -> str:
     return joblib.hash(value)
 
 
+def is_saved(estimator: BaseEstimator) -> bool:
+    """Whether a checkpoint is set on an estimator, so that its chains may be those of a fit that was interrupted."""
+    return any(isinstance(callback, Checkpoint) for callback in callbacks_of(estimator))
+
+
 def saved_digest(estimator: BaseEstimator, name: str) -> str | None:
     """The digest of a parameter in the fit whose chains are in the folders of the checkpoints; None without any."""
     checkpoints = (callback for callback in callbacks_of(estimator) if isinstance(callback, Checkpoint))

@@ -11,6 +11,13 @@ from sklearn_subanneal._core._math cimport log_float, log_gamma, simd_void
 from sklearn_subanneal.columns._base cimport ColumnStatistics
 
 from sklearn_subanneal.columns._base import check_state
+from sklearn_subanneal.tables.documents import MOST_OF_A_WORD, MOST_WORDS, REMEDY
+
+
+def can_count(word, times):
+    """Whether one cluster can count all of these occurrences of words: others may be merged into it."""
+    occurrences = np.bincount(word, times, minlength=1)
+    return bool(occurrences.max() <= MOST_OF_A_WORD and occurrences.sum() <= MOST_WORDS)
 
 
 cdef simd_void take_rising(double* weights, double* counts, double factor, Py_ssize_t n) noexcept nogil:
@@ -135,8 +142,22 @@ cdef class WordCounts(ColumnStatistics):
             self.parameters = source.parameters
 
     def get_state(self, Py_ssize_t n_clusters):
-        """Arrays from which ``set_state`` restores the first slots and the hyperparameters."""
+        """Arrays from which ``set_state`` restores the first slots and the hyperparameters.
+
+        Raises
+        ------
+        ValueError
+            If there are more words than can be counted, in documents that came in batches, each of which had fewer.
+        """
         counts = sparse.csr_array(np.maximum(np.asarray(self.cell)[:, :n_clusters].T - 1, 0))
+        total = np.asarray(self.total)[:n_clusters]
+        # Where the count of a word has overflowed, the words of its cluster are not as many as its counts say.
+        is_lost = bool(np.any(counts.sum(axis=1, dtype=np.float64) != total))
+        if is_lost or not can_count(counts.indices, counts.data):
+            raise ValueError(
+                f"X and the rows before it hold a word that occurs more than {MOST_OF_A_WORD} times, or more than "
+                f"{MOST_WORDS} words: {REMEDY}."
+            )
         return {"start": counts.indptr, "word": counts.indices, "times": counts.data, "parameters": self.parameters}
 
     def set_state(self, state):
@@ -145,7 +166,8 @@ cdef class WordCounts(ColumnStatistics):
         start, word, times = (np.asarray(state[name]) for name in ("start", "word", "times"))
         check_state(n >= 0 and start[0] >= 0 and bool(np.all(np.diff(start) >= 0)) and start[n] <= len(word))
         check_state(len(word) == len(times) and np.min(word, initial=0) >= 0 and np.min(times, initial=0) >= 0)
-        check_state(np.max(word, initial=-1) < self.width and times.sum(dtype=np.float64) < 2**31)
+        check_state(np.max(word, initial=-1) < self.width)
+        check_state(can_count(word, times))
         self.make_room(n + 1)
         self.parameters = state["parameters"]
         for k in range(self.capacity):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from sklearn_subanneal.mixtures.mixture_chain import Draw
 from sklearn_subanneal.partitions import Partition
 from sklearn_subanneal.views.draws import ViewsDraw
 
@@ -30,6 +31,16 @@ def column_hyperparameters(models, parameters: list[list[list[dict]]]) -> dict:
             name: np.array([[report[name] for report in chain] for chain in reports]) for name in reports[0][0]
         }
     return out
+
+
+def mixture_hyperparameters(models, draws: list[list[Draw]], partition: Partition) -> dict:
+    """Values of all hyperparameters of a mixture, (n_chains, n_draws, ...), in the units of the data."""
+    out = {
+        name: np.array([[draw.prior[name] for draw in chain] for chain in draws])
+        for name in partition_hyperparameters(partition, draws[0][0].prior)
+    }
+    parameters = [[[state["parameters"] for state in draw.columns] for draw in chain] for chain in draws]
+    return out | {"columns": column_hyperparameters(models, parameters)}
 
 
 def view_hyperparameters(models, draws: list[list[ViewsDraw]], rows: Partition, columns: Partition) -> dict:

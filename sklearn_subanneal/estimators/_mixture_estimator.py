@@ -15,7 +15,8 @@ from sklearn_subanneal.columns.binding import bind_bags, bind_table
 from sklearn_subanneal.estimators._absent_rows import fill_labels
 from sklearn_subanneal.estimators._cluster_moments import ClusterMoments
 from sklearn_subanneal.estimators._covariance_choice import CovarianceChoice
-from sklearn_subanneal.estimators._hyperparameters import column_hyperparameters, partition_hyperparameters
+from sklearn_subanneal.estimators._document_parameters import refuse_of_tables
+from sklearn_subanneal.estimators._hyperparameters import mixture_hyperparameters
 from sklearn_subanneal.estimators._mcmc import MCMCEstimator
 from sklearn_subanneal.estimators._mixture_imputations import MixtureImputations
 from sklearn_subanneal.estimators._sampling import sampling_generator, with_missing_cells
@@ -128,9 +129,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
     def _read_table(self, X, keep_empty=False):
         if not self._has_documents:
             return super()._read_table(X, keep_empty)
-        if self.missing_indicator is not None:
-            given = f"missing_indicator={self.missing_indicator!r}"
-            raise ValueError(f"{given} does not suit documents, in which nothing is missing: set it to None.")
+        refuse_of_tables(self)
         return DocumentTable(), read_documents(self, X, reset=True)
 
     def _revised(self, table, arrays, n_rows=None):
@@ -197,13 +196,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
             fill_labels(labels, self._models, draws, arrays, self._copies.absent)
         self.chain_weights_ = self._weights_of_chains(arrays)
         self._draws = weighted(self._draws, self.chain_weights_)
-        self.hyperparameters_ = {
-            name: np.array([[draw.prior[name] for draw in chain] for chain in self._draws])
-            for name in partition_hyperparameters(partitions.resolve_partition(self.partition), self._draws[0][0].prior)
-        }
-        self.hyperparameters_["columns"] = column_hyperparameters(
-            self._models, [[[state["parameters"] for state in draw.columns] for draw in chain] for chain in self._draws]
-        )
+        self.hyperparameters_ = mixture_hyperparameters(self._models, self._draws, self._partition_of_draws())
         chain, draw = representative_draw(modelled, weights=self._draw_weights())
         self._representative = self._draws[chain][draw]
         n_clusters = len(self._representative.sizes)
@@ -218,6 +211,10 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
             # Of the chain whose log joint density is the largest.
             self.hierarchy_ = hierarchy_of(self._results[int(np.argmax(self.log_joint_[:, 0]))], self._copies)
         self._warn_of_overflows()
+
+    def _partition_of_draws(self) -> partitions.Partition:
+        """The prior of the partitions that are drawn."""
+        return partitions.resolve_partition(self.partition)
 
     def _weights_of_chains(self, arrays) -> np.ndarray:
         rows, counts = self._copies.some_distinct(arrays, MOST_LEFT_OUT, known_rows(self._models, arrays))

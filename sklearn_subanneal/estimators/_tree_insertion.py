@@ -7,6 +7,7 @@ from functools import partial
 from typing import Self
 
 import numpy as np
+from sklearn.base import clone
 
 from sklearn_subanneal import partitions
 from sklearn_subanneal._core.fit_decorators import fit_context
@@ -30,6 +31,18 @@ class TreeInsertion:
 
     # State from which ``partial_fit`` continues: typed columns and weights of all earlier rows, and a generator.
     _online: tuple | None = None
+    # The prior of the partitions of the last fit, by which further trees grow, whatever ``partition`` is set to since.
+    _partition: partitions.Partition | None = None
+
+    def _keep(self, table, models, arrays, results, copies):
+        super()._keep(table, models, arrays, results, copies)
+        self._partition = self._given_partition()
+
+    def _given_partition(self) -> partitions.Partition:
+        return clone(partitions.resolve_partition(self.partition), safe=False)
+
+    def _partition_of_draws(self):
+        return self._partition
 
     def _summarize(self, arrays):
         super()._summarize(arrays)
@@ -41,7 +54,8 @@ class TreeInsertion:
 
         The first rows determine the units, and the first hyperparameters, which are redrawn after each call. The trees
         continue those of the last call, or of ``fit`` with moves=["incremental-hierarchy"]; after ``fit`` with other
-        moves its rows are inserted first. The model is valid after every call, with one draw; ``fit`` starts anew.
+        moves its rows are inserted first. The prior of the partition stays that of the first rows. The model is valid
+        after every call, with one draw; ``fit`` starts anew, also with ``warm_start``.
 
         Parameters
         ----------
@@ -80,7 +94,7 @@ class TreeInsertion:
     def _insert(self, X, weights):
         if hasattr(self, "posterior_rows_"):
             raise ValueError("X cannot be inserted after a fit to a ShardedTable, whose rows are not kept; fit it anew")
-        hierarchy = vars(self).get("hierarchy_")
+        hierarchy, partition = vars(self).get("hierarchy_"), self._partition
         if self._online is not None:
             (columns, old_weights, generator), table, models = self._online, self._table, self._models
             new = table.encode(self, X, as_evidence(self.unseen))
@@ -91,16 +105,19 @@ class TreeInsertion:
             table, repeated, arrays = self._read_weighted(X, weights, partial(self._read, keep_empty=False))
             columns = GrowingColumns.of(arrays)
             models, generator = self._bind(table, repeated), spawn_generators(self.random_state, 1)[0]
+            partition = self._given_partition()
         # In the order of the table: the trees depend on it, and their leaves are numbered by it.
         copies, arrays = RowCopies(weights), columns.arrays
         modelled = [array[copies.rows] for array in arrays]
         if hierarchy is not None:
             hierarchy = replace(hierarchy, rows=np.arange(len(hierarchy.rows), dtype=np.int32))
         settings = {"learn": self.learn_hyperparameters, "learn_from": self.learn_from, "hierarchy": hierarchy}
-        spec = self._forest_spec(models, modelled, generator=generator, **settings)
+        spec = self._forest_spec(models, modelled, partition=partition, generator=generator, **settings)
         spec.check()
         result = spec.run(ChainContext())
         self._keep(table, models, arrays, [result], copies)
+        # The chains and the table of an earlier fit are gone: warm start continues none, and X is not compared with it.
+        self._partition, self._fitted_identity = partition, None
         self._summarize(arrays)
         self._judge_convergence()
         self.hierarchy_, self._online = hierarchy_of(result, copies), (columns, weights, generator)
@@ -133,7 +150,7 @@ class TreeInsertion:
         arrays = self._encode(X)
         every = np.arange(len(self._representative.sizes))
         labels = nearest_groups(self._models, self._representative, arrays, every)
-        settings = {"learn": False, "groups": np.unique(labels, return_inverse=True)[1]}
+        settings = {"partition": self._partition, "learn": False, "groups": labels}
         spec = self._forest_spec(self._models, arrays, generator=spawn_generators(0, 1)[0], **settings)
         return hierarchy_of(spec.run(ChainContext()))
 
@@ -143,7 +160,6 @@ class TreeInsertion:
             n_rows=len(arrays[0]),
             models=models,
             arrays=arrays,
-            partition=partitions.resolve_partition(self.partition),
             moves=(IncrementalHierarchy(n_rebuilds=0),),
             subsampling=TableOrder(),
             start=self._representative,

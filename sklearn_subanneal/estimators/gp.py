@@ -18,6 +18,7 @@ from sklearn_subanneal._core.random_states import RANDOM_STATE, checked_random_s
 from sklearn_subanneal.annealing.continuation import Continuation
 from sklearn_subanneal.annealing.reporter import ChainCallbacksMixin, ProgressReporter
 from sklearn_subanneal.annealing.runner import contexts_of_chains, run_chains
+from sklearn_subanneal.annealing.saved_fit import is_saved
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.gaussian_process import AveragedRegression, Standardization, hyperparameter_sampling
@@ -43,7 +44,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Pres
     kernel : {"auto", "squared-exponential", "matern-3/2", "matern-5/2"} or sklearn kernel, default="auto"
         Those with a name have a length scale for each feature; "auto" takes the most probable of them. Those of
         scikit-learn are sampled in their ``theta``, with a normal prior around where it stands, of standard deviation
-        1.5; noise is added.
+        1.5. Noise is added to any of them: with inducing points, one with a ``WhiteKernel`` is refused.
     sampler : {"spt", "stt", "pt", "tt", "none"}, default="none"
         Subsampled parallel tempering, subsampled tempered transitions, both with powers of the likelihood instead, or
         the inner kernel alone. "none" is the fastest where the posterior has one mode; "spt" goes between several.
@@ -69,7 +70,10 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Pres
         Shape and rate of the gamma distributions of their standard deviations, each from 0.001 to 1e6.
     time_limit : float or None, default=None
         Seconds a chain, up to one more move of all levels; it makes at least one draw. At most half of the time is for
-        the warm-up. ``fit`` warns if that was cut, or if the chains disagree.
+        the warm-up. ``fit`` warns if that was cut, or if the chains disagree. Before the chains, kernel and inducing
+        points are chosen by climbs to the most probable hyperparameters, which take a fifth of the time in addition,
+        but at least a step for each kernel, and as long as they need if a :class:`~sklearn_subanneal.Checkpoint` is
+        set. None of this bounds what a few evaluations of the likelihood take, and the ``n_averaged`` predictors.
     n_jobs : int or None, default=None
         Chains side by side.
     random_state : int, RandomState instance, Generator or None, default=None
@@ -196,7 +200,9 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Pres
         units = Standardization.of(X, y)
         priors = {name: getattr(self, name) for name in ("length_scale_prior", "signal_prior", "noise_prior")}
         data = units.features(X), units.target(y)
-        model = hyperparameter_sampling.make_model(self.kernel, *data, self.n_inducing, **priors)
+        # Chains of an interrupted fit go on with the same kernel and points, which the clock must not decide.
+        limits = {} if is_saved(self) else {"time_limit": self.time_limit}
+        model = hyperparameter_sampling.make_model(self.kernel, *data, self.n_inducing, **limits, **priors)
         sampler = hyperparameter_sampling.make_sampler(
             self.sampler, self.inner, self.n_levels, self.min_inverse_temperature, self.n_warmup
         )
@@ -229,7 +235,7 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Pres
         self.result_, self.kernel_ = result, model.kernel
         result.warn(stacklevel=6)
         hyperparameter_sampling.warn_of_few_points(model, result, stacklevel=6)
-        self.trace_ = np.concatenate([chain.trace for chain in chains])
+        self.trace_ = np.concatenate([chain.trace[: draws.shape[1]] for chain in chains])
         self.posterior_hyperparameters_ = hyperparameter_sampling.hyperparameters(model, units, draws)
         self._regression = AveragedRegression(model, units, hyperparameter_sampling.thinned(draws, self.n_averaged))
         largest = hyperparameter_sampling.largest_log_likelihood(model, result)
@@ -278,8 +284,9 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Pres
         -------
         y : ndarray of shape (n_samples_X, n_samples)
         """
+        X = self._read(X)
         checked_integer("n_samples", n_samples)
-        return self._regression.sample(self._read(X), n_samples, checked_random_state(random_state))
+        return self._regression.sample(X, n_samples, checked_random_state(random_state))
 
     def log_predictive_density(self, X, y) -> np.ndarray:
         """Log density of each target, noise included, averaged over hyperparameters.
@@ -314,9 +321,10 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Pres
         interval : ndarray of shape (n_samples, 2)
             Lower and upper end.
         """
+        X = self._read(X)
         if not isinstance(coverage, Real) or not 0.0 < coverage < 1.0:
             raise ValueError(f"coverage must be a number between 0 and 1, both excluded, got {coverage!r}; try 0.9")
-        return self._regression.interval(self._read(X), coverage)
+        return self._regression.interval(X, coverage)
 
     def log_marginal_likelihood(self, theta=None) -> float:
         """Log marginal likelihood of the training data.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,11 @@ from scipy.special import logsumexp, ndtr
 
 from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal.gaussian_process.regression_model import GaussianProcessModel
+
+# Columns that vary by less are refused: variances are squares, of which parts are to be positive.
+SMALLEST_SPREAD = 1e-145
+# Rows whose covariances with all points are in memory together.
+PIECE = 2000
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,20 @@ class Standardization:
 
     @classmethod
     def of(cls, X: NDArray, y: NDArray) -> Standardization:
-        """Those of a table and its target."""
+        """Those of a table and its target.
+
+        Raises
+        ------
+        ValueError
+            If a column or the target varies so little that the squares of its deviations are zero to floating point.
+        """
+        for name, values in (("X", X), ("y", y[:, None])):
+            spreads = np.ptp(values, axis=0)
+            if (little := spreads[(spreads > 0.0) & (spreads < SMALLEST_SPREAD)]).size:
+                raise ValueError(
+                    f"{name} has a column that varies by {little[0]:g} alone: squares of numbers below "
+                    f"{SMALLEST_SPREAD:g} are too small; rescale it"
+                )
         return cls(X.mean(axis=0), _deviations(X), float(y.mean()), float(_deviations(y[:, None])[0]))
 
     def features(self, X: NDArray) -> NDArray:
@@ -59,9 +78,8 @@ class AveragedRegression:
 
     def mean(self, X: NDArray) -> NDArray:
         """Mean of the function at rows of X, averaged over the draws, shape (n_rows,)."""
-        X = self.standardization.features(X)
-        means = [self.model.covariance(theta, own.points, X).T @ own.weights for theta, own in self.components]
-        return np.mean(means, axis=0) * self.standardization.y_scale + self.standardization.y_center
+        means = np.concatenate([self._mean(rows) for rows in self._pieces(X)])
+        return means * self.standardization.y_scale + self.standardization.y_center
 
     def moments(self, X: NDArray, full: bool, which: slice = slice(None)) -> tuple[NDArray, NDArray]:
         """Means, and variances or (``full``) covariances, of the function under each draw, or some of them.
@@ -71,8 +89,21 @@ class AveragedRegression:
         means : ndarray of shape (n_draws, n_rows)
         spreads : ndarray of shape (n_draws, n_rows) or (n_draws, n_rows, n_rows)
         """
-        X, (center, scale) = self.standardization.features(X), self._units()
-        means, spreads = [], []
+        if full:
+            return self._moments(self.standardization.features(X), full, which)
+        means, spreads = zip(*(self._moments(rows, full, which) for rows in self._pieces(X)), strict=True)
+        return np.concatenate(means, axis=1), np.concatenate(spreads, axis=1)
+
+    def _pieces(self, X) -> Iterator[NDArray]:
+        """Standardised rows, some at a time: their covariances with the points would take much memory together."""
+        return (self.standardization.features(X[at : at + PIECE]) for at in range(0, len(X), PIECE))
+
+    def _mean(self, X):
+        means = [self.model.covariance(theta, own.points, X).T @ own.weights for theta, own in self.components]
+        return np.mean(means, axis=0)
+
+    def _moments(self, X, full, which):
+        (center, scale), means, spreads = self._units(), [], []
         for theta, own in self.components[which]:
             cross = self.model.covariance(theta, own.points, X)
             means.append(cross.T @ own.weights * scale + center)

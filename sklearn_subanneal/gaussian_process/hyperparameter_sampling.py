@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.gaussian_process.kernels import Kernel
+from sklearn.gaussian_process.kernels import CompoundKernel, Kernel, WhiteKernel
 
 from sklearn_subanneal.gaussian_process.averaged_regression import AveragedRegression, Standardization
 from sklearn_subanneal.gaussian_process.coordinates import TotalAndRatio
@@ -44,6 +44,10 @@ MOST_EXACT, DEFAULT_INDUCING = 1000, 200
 # Draws of a chain by default. Few rows leave posteriors wide and skewed.
 DRAWS_OF_FEW_ROWS, DRAWS_OF_MANY_ROWS = 250, 100
 
+# Shares of a time limit: of all climbs by which kernel and inducing points are chosen, and of those to one start of a
+# chain, or to see what the inducing points cost.
+CHOICE_SHARE, START_SHARE = 0.2, 0.1
+
 # Nats a row that inducing points may cost without a warning.
 MOST_LOST = 0.05
 
@@ -54,7 +58,12 @@ SMALLEST, LARGEST = 1e-3, 1e6
 
 
 def make_model(
-    kernel: str | Kernel, X: NDArray, y: NDArray, n_inducing: int | None = None, **priors
+    kernel: str | Kernel,
+    X: NDArray,
+    y: NDArray,
+    n_inducing: int | None = None,
+    time_limit: float | None = None,
+    **priors,
 ) -> GaussianProcessModel:
     """The model of standardised data.
 
@@ -65,16 +74,22 @@ def make_model(
     X, y : ndarray
     n_inducing : int or None
         Inducing points; None: every row is one up to ``MOST_EXACT`` rows, and beyond there are ``DEFAULT_INDUCING``.
+    time_limit : float or None
+        Seconds, of which the climbs take a share; None: they take their time.
     **priors : (float, float)
         ``length_scale_prior``, ``signal_prior`` and ``noise_prior``.
 
     Raises
     ------
     ValueError
-        If a prior is not two numbers in their range, or the kernel is none.
+        If a prior is not two numbers in their range, or the kernel is none, or has a part that does not suit.
     """
     priors = {name: _checked_prior(name, given) for name, given in priors.items()}
+    if n_inducing is None:
+        n_inducing = DEFAULT_INDUCING if len(y) > MOST_EXACT else len(y)
+    is_sparse = n_inducing < len(y)
     if isinstance(kernel, Kernel):
+        _check_parts(kernel, is_sparse)
         models = [KernelModel(kernel, X, y, noise_prior=priors["noise_prior"])]
     elif isinstance(kernel, str) and (kernel in STATIONARY or kernel == "auto"):
         names = STATIONARY if kernel == "auto" else [kernel]
@@ -82,11 +97,30 @@ def make_model(
     else:
         names = ", ".join(map(repr, ["auto", *STATIONARY]))
         raise ValueError(f"kernel must be one of {names}, or a kernel object of scikit-learn, got {kernel!r}")
-    if n_inducing is None:
-        n_inducing = DEFAULT_INDUCING if len(y) > MOST_EXACT else len(y)
-    if n_inducing < len(y):
+    if time_limit is not None:
+        for model in models:
+            model.limit_climbs(CHOICE_SHARE * time_limit / (len(models) * (1 + is_sparse)))
+    if is_sparse:
         models = [SparseRegression(model, explaining_rows(model, n_inducing)) for model in models]
-    return most_probable(models)
+    chosen = most_probable(models)
+    if time_limit is not None:
+        chosen.limit_climbs(START_SHARE * time_limit)
+    return chosen
+
+
+def _check_parts(kernel: Kernel, is_sparse: bool) -> None:
+    """Raise ValueError if a kernel, or one of its parts, is no covariance of a function, or is none at other rows."""
+    parts = [kernel] if isinstance(kernel, CompoundKernel) else [kernel, *kernel.get_params(deep=True).values()]
+    if any(isinstance(part, CompoundKernel) for part in parts):
+        raise ValueError(
+            f"kernel={kernel!r} has a CompoundKernel, which is several covariances and not one; give one of them, or "
+            "their sum or product"
+        )
+    if is_sparse and any(isinstance(part, WhiteKernel) for part in parts):
+        raise ValueError(
+            f"kernel={kernel!r} has a WhiteKernel, of which inducing points know nothing; leave it out, since noise is "
+            "added to every kernel, or set n_inducing to the number of rows"
+        )
 
 
 def _checked_prior(name, given):

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.special import gammaln
+from sklearn.base import clone
 
 from sklearn_subanneal.gaussian_process.regression_model import Conditioned, GaussianProcessModel, log_density
 
@@ -31,7 +32,8 @@ class KernelModel(GaussianProcessModel):
 
     def __init__(self, kernel, X: ArrayLike, y: ArrayLike, theta_deviation: float = 1.5, noise_prior=(2.0, 2.0)):
         super().__init__(X, y)
-        self.kernel, self.n_parameters = kernel, len(kernel.theta) + 1
+        # A copy: the caller may change the kernel.
+        self.kernel, self.n_parameters = clone(kernel), len(kernel.theta) + 1
         self.theta_deviation, self.noise_prior = theta_deviation, noise_prior
 
     def log_prior(self, theta: NDArray) -> float:

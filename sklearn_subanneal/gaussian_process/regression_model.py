@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.tempering.log_densities import DifferentiableModel
 
 # Added to the variance of the noise: duplicate rows must not make the matrix singular where the noise vanishes.
@@ -60,9 +62,13 @@ class GaussianProcessModel(DifferentiableModel):
     ----------
     has_signal : bool
         Whether the parameter before the last is the logarithm of the signal's standard deviation.
+    climbing_time : float or None
+        Seconds for the climbs to where a chain starts, and for those to the summit; None: as many as they take.
     """
 
     has_signal = False
+    climbing_time: float | None = None
+    _summit: tuple[NDArray, float] | None = None
 
     def __init__(self, X: ArrayLike, y: ArrayLike):
         self.X, self.y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
@@ -92,6 +98,10 @@ class GaussianProcessModel(DifferentiableModel):
         """The distribution of the function given the data: for predictions."""
         raise NotImplementedError(f"{type(self).__name__} must define condition")
 
+    def limit_climbs(self, seconds: float) -> None:
+        """Set ``climbing_time``."""
+        self.climbing_time = seconds
+
     def initial(self, rng: np.random.Generator) -> NDArray:
         """Where a chain starts: at the best of some maxima of the posterior of some rows, climbed to from the prior.
 
@@ -100,28 +110,61 @@ class GaussianProcessModel(DifferentiableModel):
         """
         n_rows = min(self.n_observations, MOST_CLIMBED)
         rows = np.sort(rng.choice(self.n_observations, n_rows, replace=False))
-        tops = [self.climbed(self.sample_prior(rng), rows) for _ in range(CLIMBS)]
-        return max(tops, key=lambda top: top[1])[0]
+        return self.highest((self.sample_prior(rng) for _ in range(CLIMBS)), rows)[0]
 
     def summit(self) -> tuple[NDArray, float]:
         """The best of some maxima of the posterior of some rows, climbed to from the prior, and its log density."""
-        rng, rows = np.random.default_rng(0), self.some_rows()
-        starts = [self.typical(), *(self.sample_prior(rng) for _ in range(CLIMBS - 1))]
-        return max((self.climbed(start, rows) for start in starts), key=lambda top: top[1])
+        if self._summit is None:
+            self._summit = self.highest(self._starts(), self.some_rows())
+        return self._summit
+
+    def _starts(self) -> list[NDArray]:
+        """Where the climbs to the summit start."""
+        rng = np.random.default_rng(0)
+        return [self.typical(), *(self.sample_prior(rng) for _ in range(CLIMBS - 1))]
+
+    def highest(self, starts: Iterable[NDArray], rows: NDArray) -> tuple[NDArray, float]:
+        """The best of the maxima of the posterior of some rows that are climbed to from some starts.
+
+        When the time for climbing is over, the present climb ends where it is, and no other one begins; the first one
+        makes at least one step.
+
+        Returns
+        -------
+        theta : ndarray of shape (n_parameters,)
+        height : float
+            Its log density.
+        """
+        deadline = np.inf if self.climbing_time is None else clock.now() + self.climbing_time
+        best = None
+        for start in starts:
+            top = self.climbed(start, rows, deadline)
+            best = top if best is None or top[1] > best[1] else best
+            if deadline < np.inf and clock.now() >= deadline:
+                break
+        return best
 
     def some_rows(self) -> NDArray:
         """Numbers of rows, evenly spaced and at most as many as a climb takes."""
         return np.unique(np.linspace(0, self.n_observations - 1, MOST_CLIMBED).astype(int))
 
-    def climbed(self, start: NDArray, rows: NDArray) -> tuple[NDArray, float]:
-        """A maximum of the posterior of some rows, at most ``MOST_STEPS`` steps from a start, and its log density."""
+    def climbed(self, start: NDArray, rows: NDArray, deadline: float = np.inf) -> tuple[NDArray, float]:
+        """A maximum of the posterior of some rows, at most ``MOST_STEPS`` steps from a start, and its log density.
+
+        After the ``deadline``, on the clock, no further step is made.
+        """
 
         def fall(theta):
             value, gradient = self.log_likelihood_and_gradient(theta, rows)
             height = value + self.log_prior(theta)
             return (-height, -gradient - self.grad_log_prior(theta)) if np.isfinite(height) else (np.inf, 0.0 * theta)
 
-        found = minimize(fall, start, jac=True, method="L-BFGS-B", options={"maxiter": MOST_STEPS})
+        def stop(_):
+            if clock.now() >= deadline:
+                raise StopIteration
+
+        settings = {"method": "L-BFGS-B", "options": {"maxiter": MOST_STEPS}}
+        found = minimize(fall, start, jac=True, callback=stop if deadline < np.inf else None, **settings)
         return (found.x, -float(found.fun)) if np.isfinite(found.fun) else (start, -np.inf)
 
     def noise_variance(self, theta: NDArray) -> float:

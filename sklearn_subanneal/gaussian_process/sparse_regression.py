@@ -65,7 +65,7 @@ class SparseRegression(GaussianProcessModel):
 
     def __init__(self, model: GaussianProcessModel, points: NDArray):
         super().__init__(model.X, model.y)
-        self.model, self.points = model, points
+        self.model, self.points, self.climbing_time = model, points, model.climbing_time
         self.kernel, self.n_parameters, self.has_signal = model.kernel, model.n_parameters, model.has_signal
 
     def log_prior(self, theta: NDArray) -> float:
@@ -84,10 +84,15 @@ class SparseRegression(GaussianProcessModel):
         """As of the model."""
         return self.model.typical()
 
-    def summit(self) -> tuple[NDArray, float]:
-        """As of any model, or that reached from the summit of the approximated one, if it is higher."""
-        other = self.climbed(self.model.summit()[0], self.some_rows())
-        return max(super().summit(), other, key=lambda top: top[1])
+    def limit_climbs(self, seconds: float) -> None:
+        """As of any model, and of the approximated one."""
+        super().limit_climbs(seconds)
+        self.model.limit_climbs(seconds)
+
+    def _starts(self) -> list[NDArray]:
+        """As of any model, and the summit of the approximated one: the first where time is limited."""
+        starts = [*super()._starts(), self.model.summit()[0]]
+        return starts if self.climbing_time is None else starts[::-1]
 
     def covariance(self, theta: NDArray, X: NDArray, Y: NDArray | None = None) -> NDArray:
         """As of the model."""
@@ -155,7 +160,7 @@ class SparseRegression(GaussianProcessModel):
         the prior.
         """
         rows = self.some_rows()
-        best = [max(own.climbed(theta, rows)[1], own.summit()[1]) for own in (self.model, self)]
+        best = [max(own.highest([theta], rows)[1], own.summit()[1]) for own in (self.model, self)]
         return (best[0] - best[1]) / len(rows)
 
     def _projected(self, theta, X, y) -> _Projection | None:

@@ -1,4 +1,4 @@
-"""enter, by which rows join mixtures one after the other, each with the density that was predicted for it."""
+"""enter, by which rows join mixtures one after the other, and fill, by which cells are drawn that they have not."""
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t, uintptr_t
 from numpy.random cimport bitgen_t
@@ -63,3 +63,15 @@ cdef double enter_row(Mixture mixture, Py_ssize_t row, bitgen_t* bits) except? -
         out += (<ColumnStatistics> mixture.column[j]).log_observed(row, k)
     mixture.assign(row, k, -1, bits)
     return out
+
+
+def fill(Mixture mixture not None, const int32_t[::1] rows, const int32_t[::1] slots, generator):
+    """Draw the missing cells that are part of the state of rows, of row i by slot ``slots[i]`` as it is.
+
+    The rows have no part in the statistics.
+    """
+    cdef bitgen_t* bits = <bitgen_t*> PyCapsule_GetPointer(generator.bit_generator.capsule, "BitGenerator")
+    cdef Py_ssize_t i
+    with generator.bit_generator.lock, nogil:
+        for i in range(rows.shape[0]):
+            mixture.complete(rows[i], slots[i], True, bits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +12,8 @@ from sklearn_subanneal.annealing.chain_result import ChainResult
 from sklearn_subanneal.annealing.pace import Step
 from sklearn_subanneal.annealing.runner import ChainContext
 from sklearn_subanneal.annealing.schedules import Schedule
+from sklearn_subanneal.mixtures._entry import fill
+from sklearn_subanneal.mixtures._gibbs import churn
 from sklearn_subanneal.mixtures._move_kernel import MoveKernel
 from sklearn_subanneal.mixtures.mixture_chain import Draw, MixtureChain, MixtureSpec
 from sklearn_subanneal.mixtures.move import Move
@@ -34,16 +37,30 @@ class ForestChain(MixtureChain):
     ----------
     hierarchy : Hierarchy or None, default=None
         A forest over the first rows, which is continued; hyperparameters are then not changed.
+    start : Draw or None, default=None
+        The draw whose hyperparameters the forest starts with; None: those of the models.
     groups : ndarray of int, shape (n_rows,), or None
-        The tree of each row of the table, if it is known.
+        The cluster of each row of the table in this draw, if the trees are to be these.
     **arguments
         Arguments of :class:`~sklearn_subanneal.mixtures.mixture_chain.MixtureChain`; ``moves`` is one
         :class:`~sklearn_subanneal.trees.IncrementalHierarchy`.
     """
 
-    def __init__(self, *, hierarchy: Hierarchy | None = None, groups: np.ndarray | None = None, **arguments):
+    def __init__(
+        self,
+        *,
+        hierarchy: Hierarchy | None = None,
+        start: Draw | None = None,
+        groups: np.ndarray | None = None,
+        **arguments,
+    ):
         super().__init__(**arguments)
-        self.hierarchy, self.groups, self.is_continued = hierarchy, groups, hierarchy is not None
+        self.hierarchy, self.is_continued, self.start = hierarchy, hierarchy is not None, start
+        self.groups = None if groups is None else groups[self.order].astype(np.int32)
+        if start is not None:
+            self.mixture.set_prior(start.prior)
+            for column, state in zip(self.columns, start.columns, strict=True):
+                column.parameters = state["parameters"]
         # Whether rows are inserted in a random order, and not in that of the chain.
         self.shuffled = False
         # Forests that were built, those of the rounds of learning first; log joint density and state of the best one,
@@ -110,32 +127,62 @@ class ForestChain(MixtureChain):
 
     def move_rows(self, move: Move, kernel: MoveKernel, step: Step, context: ChainContext) -> int:
         """Make a forest over the first rows, and its trees the clusters."""
-        here = np.full(self.n_rows, -1, np.int32)
-        here[: step.size] = 0
-        if self.mixture.n_stateful and self.mixture.n_assigned < step.size:
-            # Missing cells that are part of the state are filled before there is a forest.
-            self.mixture.set_labels(here, self.generator)
+        self._fill_known(step.size)
         forest = IBHC(self.columns, self.n_rows, self.mixture.prior, self.hierarchy)
         self.hierarchy = None
         if self.groups is not None:
-            forest.insert_groups(np.arange(self.n_rows, dtype=np.int32), self.groups[self.order].astype(np.int32))
-        rows = np.setdiff1d(np.flatnonzero(here == 0), forest.rows).astype(np.int32)
+            trees = np.unique(self.groups, return_inverse=True)[1].astype(np.int32)
+            forest.insert_groups(np.arange(self.n_rows, dtype=np.int32), trees)
+        rows = np.setdiff1d(np.arange(step.size), forest.rows).astype(np.int32)
         if self.shuffled:
             self.generator.shuffle(rows)
-        for at in range(0, len(rows), ROWS_PER_BATCH):
-            context.check()
-            forest.insert_rows(rows[at : at + ROWS_PER_BATCH])
+        incomplete = self._incomplete(rows)
+        for some in _batches(rows[~incomplete], context):
+            forest.insert_rows(some)
+        if incomplete.any():
+            self._fill(forest, rows[incomplete], context)
+            for some in _batches(rows[incomplete], context):
+                forest.insert_rows(some)
         if step.size == self.n_rows:
             self.hierarchy = forest.hierarchy()
             self.window.fill()
         self.mixture.set_labels(forest.labels, self.generator)
         return len(rows)
 
-    def adopt(self, draw: Draw) -> None:
-        """Take over the hyperparameters of a draw."""
-        self.mixture.set_prior(draw.prior)
-        for column, state in zip(self.columns, draw.columns, strict=True):
-            column.parameters = state["parameters"]
+    def _fill_known(self, n_rows: int) -> None:
+        """Draw the missing cells that are part of the state of the rows whose trees are known, given these."""
+        if not self.mixture.n_stateful or self.mixture.n_assigned >= n_rows:
+            return
+        if self.groups is not None:
+            # Given the clusters of the draw: the rows themselves may say nothing of a column in some of them.
+            for column, state in zip(self.columns, self.start.columns, strict=True):
+                column.set_state(state)
+            rows = np.arange(self.n_rows, dtype=np.int32)
+            fill(self.mixture, rows, self.groups, self.generator)
+        elif self.hierarchy is not None:
+            labels = np.full(self.n_rows, -1, np.int32)
+            labels[self.hierarchy.rows] = self.hierarchy.labels
+            self.mixture.set_labels(labels, self.generator)
+
+    def _incomplete(self, rows: np.ndarray) -> np.ndarray:
+        """Which of these rows have missing cells that are part of the state."""
+        if not self.mixture.n_stateful:
+            return np.zeros(len(rows), bool)
+        return np.array([any(column.is_incomplete(row) for column in self.columns) for row in rows], bool)
+
+    def _fill(self, forest: IBHC, rows: np.ndarray, context: ChainContext) -> None:
+        """Draw the missing cells of rows that are to be inserted, beside the trees of a forest.
+
+        Trees take them for observed. So each row enters a cluster given its observed cells, as by Gibbs sampling, and
+        its missing ones are drawn given that cluster. Cells that were drawn as if all rows were one cluster would lie
+        between the clusters, and most of these rows would become trees of their own. The first rows to enter, perhaps
+        beside no tree at all, know little of the clusters: all move once more.
+        """
+        self.mixture.relabel(forest.labels)
+        self.mixture.rebuild()
+        for leaving in (np.full_like(rows, -1), rows):
+            for out, into in zip(_batches(leaving, context), _batches(rows, context), strict=True):
+                churn(self.mixture, out, into, 1.0, self.generator)
 
     def _forest(self) -> dict:
         return super().get_state() | {"hierarchy": self.hierarchy}
@@ -150,6 +197,13 @@ class ForestChain(MixtureChain):
     def set_state(self, state: dict) -> None:
         self._take(state)
         self.n_forests, self.best_forest = state["n_forests"], state["best_forest"]
+
+
+def _batches(rows: np.ndarray, context: ChainContext) -> Iterator[np.ndarray]:
+    """Some rows after the other, between which the chain can be cancelled."""
+    for at in range(0, len(rows), ROWS_PER_BATCH):
+        context.check()
+        yield rows[at : at + ROWS_PER_BATCH]
 
 
 def hierarchy_of(result: ChainResult, copies: RowCopies | None = None) -> Hierarchy:
@@ -178,18 +232,18 @@ class ForestSpec(MixtureSpec):
     ----------
     hierarchy : Hierarchy or None
         A forest over the first rows, which is continued; hyperparameters are then not changed.
-    groups : ndarray of int, shape (n_rows,), or None
-        The tree of each row, if it is known: 0, 1, ... without gaps.
     start : Draw or None
         The draw whose hyperparameters the forest starts with; None: those of the models.
+    groups : ndarray of int, shape (n_rows,), or None
+        The cluster of each row in this draw, if the trees are to be these.
     """
 
     hierarchy: Hierarchy | None = None
-    groups: np.ndarray | None = None
     start: Draw | None = None
+    groups: np.ndarray | None = None
 
     def build(self, order: np.ndarray, window: Window) -> ForestChain:
-        chain = ForestChain(
+        return ForestChain(
             models=self.models,
             arrays=self.arrays,
             prior=self.partition.bind(self.learn),
@@ -201,11 +255,9 @@ class ForestSpec(MixtureSpec):
             learn_from=self.learn_from,
             number=self.number,
             hierarchy=self.hierarchy,
+            start=self.start,
             groups=self.groups,
         )
-        if self.start is not None:
-            chain.adopt(self.start)
-        return chain
 
     def n_sweeps(self) -> int | None:
         """Unknown: the sweeps of a forest are not those of a schedule."""

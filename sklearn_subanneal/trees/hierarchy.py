@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -96,7 +97,8 @@ class Hierarchy:
         Parameters
         ----------
         names : sequence of str, default=None
-            Name of each leaf; None: the numbers of the rows.
+            Name of each leaf, in quotes where readers would else take it apart, or an underscore for a blank; None: the
+            numbers of the rows.
         precision : int, default=4
             Decimals of the lengths.
 
@@ -120,5 +122,5 @@ class Hierarchy:
 
 
 def _quoted(name: str) -> str:
-    """A name as Newick takes it: in quotes where it has a character that means something."""
-    return "'" + name.replace("'", "''") + "'" if set(name) & set(" ()[]{}:;,'") else name
+    """A name as Newick takes it: in quotes if it is empty, or has a character that would mean something else."""
+    return name if re.fullmatch(r"[^\s()\[\]{}:;,'_]+", name) else "'" + name.replace("'", "''") + "'"

@@ -13,9 +13,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import gammaln
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from support.large_counts import LARGEST, log_marginal, statistics_of, with_a_large_count
 
+from sklearn_subanneal import SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.columns._bag_data import BagOfWordsData
 from sklearn_subanneal.columns._bag_of_words import BagOfWordsStatistics
 from sklearn_subanneal.columns.bag_of_words import estimated_repetition, log_repetitions
@@ -137,6 +138,43 @@ def test_totals_of_rows_and_clusters_are_beyond_32_bits():
     for row in range(4):
         column.remove_row(row, 0)
     assert column.log_marginals(1) == 0.0
+
+
+@pytest.mark.parametrize("counts", [np.full((4, 3), LARGEST // 4), np.diag(np.full(3, LARGEST))], ids=["all", "one"])
+def test_states_hold_as_many_words_as_documents(counts):
+    column, restored = statistics_of(counts), statistics_of(counts)
+    column.rebuild(np.arange(len(counts)) % 3)
+
+    def restores(extra):
+        """Whether a state is, with so many occurrences of the first word in a further cluster."""
+        try:
+            state = column.get_state(3)
+            state["times"], state["word"] = np.append(state["times"], extra), np.append(state["word"], 0)
+            state["start"] = np.append(state["start"], len(state["times"]))
+            restored.set_state(state)
+        except ValueError:
+            return False
+        return True
+
+    left = LARGEST - counts[:, 0].sum()
+    assert restores(left)
+    assert_array_equal(restored.log_marginals(3), column.log_marginals(3))
+    # Not even clusters that could each count a word: they may be merged.
+    assert not restores(left + 1)
+
+
+@pytest.mark.parametrize("estimator", [TreeGuidedNRMM, SubsampleAnnealedDPMM])
+def test_documents_of_more_words_than_32_bits_count(estimator):
+    model = estimator("dp", feature_types="bag-of-words", n_chains=1, n_draws=2, max_sweeps=3, random_state=0)
+    # Of two topics, which both have the first word.
+    counts = np.array([[1, 2, 0], [1, 0, 2]] * 2) * (LARGEST // 8)
+    assert np.isfinite(model.fit(2 * counts).score_samples(counts)).all()
+    for fit in (clone(model).fit, clone(model).partial_fit):
+        batches = fit(counts)
+        assert np.isfinite(batches.partial_fit(counts).score_samples(counts)).all()
+        with pytest.raises(ValueError, match=r"^(X and the rows before it hold a|the) word .* occurs .* divide the"):
+            batches.partial_fit(counts // 8)
+        assert np.isfinite(batches.score_samples(counts)).all()
 
 
 def test_long_bags_are_drawn_from_the_predictive():

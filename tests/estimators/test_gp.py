@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import warnings
 
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 from sklearn.model_selection import GridSearchCV
@@ -16,8 +17,9 @@ from sklearn.utils.estimator_checks import check_estimator
 from support.regression_tables import table
 
 from sklearn_subanneal import TemperedGaussianProcessRegressor
+from sklearn_subanneal.annealing import clock
 from sklearn_subanneal.diagnostics import effective_sample_size
-from sklearn_subanneal.gaussian_process import StationaryModel
+from sklearn_subanneal.gaussian_process import StationaryModel, averaged_regression
 from sklearn_subanneal.gaussian_process.regression_model import JITTER
 
 # The priors of the paper, which are those of StationaryModel.
@@ -240,6 +242,81 @@ def test_a_time_limit_leaves_a_usable_model():
     mean, deviation = model.predict(X, return_std=True)
     assert np.isfinite(mean).all()
     assert (deviation > 0.0).all()
+
+
+def test_the_trace_has_the_draws_that_are_kept(monkeypatch):
+    X, y = table(30)
+    # Chains run one after the other by one clock, and get slower.
+    looks = itertools.count()
+    monkeypatch.setattr(clock, "now", lambda: 1e-4 * next(looks) ** 2)
+    model = TemperedGaussianProcessRegressor("matern-3/2", n_chains=3, n_draws=500, time_limit=2.0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    n_draws = model.result_.draws.shape[1]
+    assert n_draws < 500 and model.trace_.shape == (3 * n_draws,)
+    np.testing.assert_array_equal(model.trace_["chain"], np.repeat([0, 1, 2], n_draws))
+    np.testing.assert_array_equal(model.trace_["sweep"], np.tile(np.arange(n_draws), 3))
+    np.testing.assert_array_equal(model.trace_["log_joint"], model.result_.log_density.ravel())
+
+
+@pytest.mark.parametrize(
+    "question", ["predict", "sample_y", "predict_interval", "log_predictive_density", "log_marginal_likelihood"]
+)
+def test_an_unfitted_model_says_so(question):
+    X, y = table(10)
+    given = {"log_predictive_density": (X, y), "log_marginal_likelihood": ()}.get(question, (X,))
+    with pytest.raises(NotFittedError):
+        getattr(TemperedGaussianProcessRegressor(), question)(*given)
+
+
+def test_numbers_too_small_for_their_squares_are_refused():
+    X, y = table(20)
+    model = TemperedGaussianProcessRegressor(**SHORT)
+    for tiny in (1e-160, 1e-200):
+        with pytest.raises(ValueError, match=r"y has a column that varies by .*e-.*rescale it"):
+            model.fit(X, y * tiny)
+        with pytest.raises(ValueError, match=r"X has a column that varies by .*e-.*rescale it"):
+            model.fit(np.column_stack([X[:, 0], X[:, 1] * tiny]), y)
+    expected = model.fit(X, y)
+    densities, interval = expected.log_predictive_density(X, y), expected.predict_interval(X)
+    # The smallest that are taken have the same answers, in other units.
+    small = 2.0**-478
+    model = TemperedGaussianProcessRegressor(**SHORT).fit(X, y * small)
+    np.testing.assert_allclose(model.log_predictive_density(X, y * small), densities + 478 * np.log(2.0), rtol=1e-9)
+    np.testing.assert_allclose(model.predict_interval(X * 1.0), interval * small, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["matern-3/2", RBF()], ids=["own", "of scikit-learn"])
+def test_many_rows_are_predicted_some_at_a_time(monkeypatch, kernel):
+    X, y = table(30)
+    model = TemperedGaussianProcessRegressor(kernel, **SHORT).fit(X, y)
+    new = np.random.default_rng(0).uniform(-3.0, 3.0, (23, 2))
+    targets = np.linspace(-1.0, 1.0, 23)
+
+    def answers():
+        means, deviations = model.predict(new, return_std=True)
+        return (
+            model.predict(new),
+            means,
+            deviations,
+            model.predict_interval(new),
+            model.log_predictive_density(new, targets),
+        )
+
+    expected, rows, covariance = answers(), [], model._regression.model.covariance
+    monkeypatch.setattr(averaged_regression, "PIECE", 5)
+
+    def watched(theta, X, Y=None):
+        rows.append(len(X if Y is None else Y))
+        return covariance(theta, X, Y)
+
+    monkeypatch.setattr(model._regression.model, "covariance", watched)
+    for ours, theirs in zip(answers(), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+    assert max(rows) == 5
+    np.testing.assert_allclose(model.predict(new, return_cov=True)[0], expected[0], rtol=1e-9, atol=1e-9)
+    assert max(rows) == 23
 
 
 def test_bad_data():

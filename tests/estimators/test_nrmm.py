@@ -30,7 +30,7 @@ from sklearn_subanneal.annealing import SequentialGibbs, StratifiedSubsampling, 
 from sklearn_subanneal.columns.bag_of_words import estimated_repetition, log_repetitions
 from sklearn_subanneal.mixtures import Gibbs, Slice, SplitMerge
 from sklearn_subanneal.mixtures.predictive import nearest_groups
-from sklearn_subanneal.partitions import NGGP, NIG
+from sklearn_subanneal.partitions import CRP, NGGP, NIG
 from sklearn_subanneal.tables.documents import Documents
 from sklearn_subanneal.trees import IncrementalHierarchy, TreeGuided, TreeGuidedPaper, forest_chain
 from sklearn_subanneal.views import ColumnGroups
@@ -311,6 +311,33 @@ def test_documents_have_neither_missing_cells_nor_columns():
         model.predict(X[:, :20])
 
 
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize(
+    ("name", "given", "default"),
+    [
+        ("missing_indicator", "missing-only", None),
+        ("missing_indicator", [0], None),
+        ("covariance_type", "full", "auto"),
+        ("grids", "fixed", "data"),
+        ("unseen", "missing", "novel"),
+        ("unseen", "error", "novel"),
+    ],
+)
+def test_what_documents_do_not_have_is_refused(name, given, default, method):
+    X = documents()
+    model = short(feature_types=DOCUMENTS, **{name: given})
+    with pytest.raises(ValueError, match=rf"^{name}=.* does not suit documents, .*: set it to {default!r}\.$"):
+        getattr(model, method)(X)
+    model.set_params(**{name: default})
+    assert np.isfinite(getattr(model, method)(X).score(X))
+
+
+def test_words_have_no_covariances():
+    X = documents()
+    model = short(feature_types=DOCUMENTS, covariance_type="diag").fit(X)
+    assert_array_equal(model.log_joint_, short(feature_types=DOCUMENTS).fit(X).log_joint_)
+
+
 def bursty_documents(n=120, seed=0):
     """Documents of three topics, each of which repeats words of its own choice."""
     rng, rows = np.random.default_rng(seed), []
@@ -435,6 +462,56 @@ def test_rows_are_inserted_after_a_fit(moves):
     assert adjusted_rand_score(model.labels_, np.arange(90) % 3) == 1.0
     model.fit(X[:60])
     assert model.labels_.shape == (60,)
+
+
+def test_after_batches_a_warm_start_begins_anew():
+    X = blobs(90)
+    expected = short().fit(X[:60])
+    model = short(warm_start=True).fit(X[:60]).partial_fit(X[60:])
+    model.fit(X[:60])
+    assert_array_equal(model.log_joint_, expected.log_joint_)
+    # Chains of that fit are continued.
+    assert model.set_params(n_draws=5).fit(X[:60]).log_joint_.shape == (2, 5)
+    model = short(warm_start=True, covariance_type="auto").fit(X[:60]).partial_fit(X[60:]).fit(X)
+    assert_array_equal(model.log_joint_, short(covariance_type="auto").fit(X).log_joint_)
+
+
+@pytest.mark.parametrize("fitted", [True, False])
+def test_clusters_after_batches_are_those_of_all_rows(fitted):
+    X = blobs(90)
+    model = short().fit(X[:60]) if fitted else short().partial_fit(X[:60])
+    model.partial_fit(X[60:])
+
+    def refusal(rows):
+        try:
+            assert model.cluster_stability(rows).labels_.shape == (90,)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    assert refusal(X) == "" and "all 90 rows" in refusal(X[:60])
+
+
+@pytest.mark.parametrize("fitted", [True, False])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("nggp", "dp"), ("dp", "nig"), pytest.param("dp", CRP(concentration=50.0), id="fixed")],
+)
+def test_trees_keep_the_partition_of_the_fit(before, after, fitted):
+    X = blobs(90)
+    kept, changed = (short(partition=before) for _ in range(2))
+    for model in (kept, changed):
+        (model.fit if fitted else model.partial_fit)(X[:60])
+    changed.set_params(partition=after)
+    for _ in range(2):
+        ours, theirs = changed.hierarchy(X[:20]), kept.hierarchy(X[:20])
+        assert_array_equal(ours.children, theirs.children)
+        assert_array_equal(ours.log_d, theirs.log_d)
+        for model in (kept, changed):
+            model.partial_fit(X[60:])
+        assert changed.hyperparameters_.keys() == kept.hyperparameters_.keys()
+        assert_array_equal(changed.log_joint_, kept.log_joint_)
+    assert set(changed.fit(X).hyperparameters_) == set(short(partition=after).fit(X).hyperparameters_)
 
 
 # --- With scikit-learn ------------------------------------------------------------------------------------------------

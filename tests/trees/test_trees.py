@@ -256,6 +256,27 @@ def test_names_in_newick(tree):
     assert "'row (3)'" in tree.newick([f"row ({i})" for i in range(40)])
 
 
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("", "''"),
+        ("a_b", "'a_b'"),
+        ("a b", "'a b'"),
+        ("a\tb", "'a\tb'"),
+        ("a\nb", "'a\nb'"),
+        ("a\n", "'a\n'"),
+        ("a\u00a0b", "'a\u00a0b'"),
+        ("it's", "'it''s'"),
+        ("'", "''''"),
+        *((f"a{mark}b", f"'a{mark}b'") for mark in "()[]{}:;,"),
+        *((name, name) for name in ("a", "-1.5", "a/b", "a|b", 'a"b', "Ä", "a.b#c")),
+    ],
+)
+def test_names_with_marks_are_quoted(name, written):
+    pair = Hierarchy(np.arange(2), np.array([[0, 1]]), np.array([0.0]), n_clusters=1)
+    assert pair.newick([name, "other"]) == f"({written}:0.6931,other:0.6931);"
+
+
 def test_trees_of_none_and_one():
     column = gaussian(np.zeros((2, 2)))
     forest = IBHC([column], 2, CRP(1.0).bind())
