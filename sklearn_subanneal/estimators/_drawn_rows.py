@@ -37,5 +37,6 @@ class DrawnRows:
             If there are no such rows, the draws do not have them, or they are too many.
         """
         check_is_fitted(self)
-        rows = None if rows is None else drawn_indices("rows", rows, self)
-        return posterior.co_clustering(self.posterior_labels_, rows, max_rows, self._draw_weights())
+        labels = self.posterior_labels_
+        rows = None if rows is None else drawn_indices("rows", rows, self, labels.shape[-1])
+        return posterior.co_clustering(labels, rows, max_rows, self._draw_weights())

@@ -258,9 +258,9 @@ class StructureQueries:
                [1., 1.]])
         """
         check_is_fitted(self)
-        max_rows = checked_integer("max_rows", max_rows)
-        rows = drawn_indices("rows", rows, self)
-        others = rows if others is None else drawn_indices("others", others, self)
+        n_drawn, max_rows = self._row_labels[0][0].shape[1], checked_integer("max_rows", max_rows)
+        rows = drawn_indices("rows", rows, self, n_drawn)
+        others = rows if others is None else drawn_indices("others", others, self, n_drawn)
         if len(rows) * len(others) > max_rows**2:
             raise ValueError(
                 f"row_similarity of {len(rows)} rows with {len(others)} fills a matrix of so many cells, and "

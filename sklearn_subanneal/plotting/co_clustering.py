@@ -88,8 +88,8 @@ class CoClusteringDisplay:
             If the estimator keeps no posterior draws, or these do not have the rows.
         """
         require_attributes(estimator, "posterior_labels_", "labels_")
-        rows = None if rows is None else drawn_indices("rows", rows, estimator)
         draws, weights = estimator.posterior_labels_, getattr(estimator, "chain_weights_", None)
+        rows = None if rows is None else drawn_indices("rows", rows, estimator, draws.shape[-1])
         labels = labels_of_drawn_rows(estimator)
         return cls.from_labels(draws, labels, rows, chain_weights=weights, max_rows=max_rows, ax=ax, **kwargs)
 

@@ -53,7 +53,7 @@ def row_indices(parameter: str, rows, n_samples: int, table: str = "the training
     )
 
 
-def drawn_indices(parameter: str, rows, estimator: BaseEstimator) -> np.ndarray:
+def drawn_indices(parameter: str, rows, estimator: BaseEstimator, n_drawn: int) -> np.ndarray:
     """Where rows of the training table are among those whose clusters are kept with every draw.
 
     Parameters
@@ -63,8 +63,10 @@ def drawn_indices(parameter: str, rows, estimator: BaseEstimator) -> np.ndarray:
     rows : int, or array-like of int or bool
         As :func:`row_indices` takes them.
     estimator : estimator
-        Fitted, with ``posterior_labels_``. After ``partial_fit``, or for a table in shards, its ``posterior_rows_`` are
-        the numbers of those rows, increasing; else these are all.
+        Fitted. After ``partial_fit``, or for a table in shards, its ``posterior_rows_`` are the numbers of those rows,
+        increasing; else these are all.
+    n_drawn : int
+        How many these are.
 
     Returns
     -------
@@ -77,15 +79,15 @@ def drawn_indices(parameter: str, rows, estimator: BaseEstimator) -> np.ndarray:
     """
     kept = getattr(estimator, "posterior_rows_", None)
     if kept is None:
-        return row_indices(parameter, rows, estimator.posterior_labels_.shape[-1])
+        return row_indices(parameter, rows, n_drawn)
     # After partial_fit, labels_ has the rows of the last call alone.
     n_rows = getattr(estimator, "n_samples_seen_", len(estimator.labels_))
     asked = row_indices(parameter, rows, n_rows)
     found = np.searchsorted(kept, asked)
-    is_gone = kept[np.minimum(found, len(kept) - 1)] != asked
+    is_gone = kept[np.minimum(found, n_drawn - 1)] != asked
     if is_gone.any():
         raise ValueError(
-            f"{parameter} must be among posterior_rows_, the {len(kept):,} of {n_rows:,} rows whose clusters are kept "
+            f"{parameter} must be among posterior_rows_, the {n_drawn:,} of {n_rows:,} rows whose clusters are kept "
             f"with every draw, got {asked[is_gone][0]}; take some of these: posterior_rows_[:10], say"
         )
     return found
