@@ -88,15 +88,15 @@ class FirstValues:
         return cls(starts[-1], [_joined(parts, starts) for parts in columns], names)
 
     def without(self, known: FirstValues) -> FirstValues:
-        """Those that some rows of the table lack, of which the other one is."""
+        """Those that some rows of the table lack, of which the other one is; where there are too many, some of them."""
         columns = [_without(own, other) for own, other in zip(self.columns, known.columns, strict=True)]
         return FirstValues(self.n_rows, columns, self.names)
 
     def rows(self) -> np.ndarray:
-        """All of them, increasing."""
+        """All of them, increasing, but for columns of too many values."""
         found = {own.gap for own in self.columns if own.gap is not None}
         for own in self.columns:
-            found.update(() if own.known is None else own.known.index.tolist())
+            found.update(() if own.values is None else own.values.index.tolist())
         return np.array(sorted(found), np.int64)
 
 

@@ -150,7 +150,7 @@ def test_rows_are_those_of_the_table(kind, stream):
     model, _ = few_labels(kind, stream)
     kept = model.posterior_rows_
     assert 90 < len(kept) < 400 and not np.array_equal(kept, np.arange(len(kept)))
-    rows = kept[[40, 2, 41, 7]]
+    rows = kept[[15, 2, 16, 7]]
     alike = rows[:, None] % 3 == rows % 3
     assert_allclose(model.co_clustering(rows), alike)
     assert_allclose(CoClusteringDisplay.from_estimator(model, rows).matrix, alike)

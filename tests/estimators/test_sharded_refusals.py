@@ -24,14 +24,18 @@ X = blobs(300)
 REMEDY = r"X must be an array or a DataFrame, got .* of type ShardedTable: .*sklearn_subanneal.shards.predict_shards"
 
 
+def no_fit(model, X, *arguments):
+    assert not isinstance(X, ShardedTable)
+
+
 @pytest.mark.parametrize("make", [SubsampleAnnealedDPMM, TreeGuidedNRMM])
 def test_moves_that_grow_trees(make):
     """The fit had failed at its very end."""
     model = make(partition="pitman-yor", moves=["incremental-hierarchy"], **BRIEF)
-    with pytest.raises(
-        ValueError, match=r"moves=\['incremental-hierarchy'\] does not suit a ShardedTable.*leave the move"
-    ):
+    with pytest.raises((ValueError, KeyError)) as caught:
         model.fit(ShardedTable(X))
+    assert "moves=['incremental-hierarchy'] does not suit a ShardedTable" in str(caught.value)
+    assert "leave the move out" in str(caught.value)
 
 
 @pytest.mark.parametrize("make", [SubsampleAnnealedDPMM, CrossCat])
@@ -57,7 +61,7 @@ def test_methods_name_the_remedy(make, monkeypatch):
     np.testing.assert_array_equal(model.fit_transform(X), expected)
     np.testing.assert_array_equal(model.set_output(transform="pandas").fit_transform(X), expected)
     # Before the fit, which may take hours.
-    monkeypatch.setattr(make, "fit", None)
+    monkeypatch.setattr(make, "fit", no_fit)
     with pytest.raises(ValueError, match=REMEDY):
         model.fit_transform(shards)
 
@@ -66,7 +70,7 @@ def test_methods_name_the_remedy(make, monkeypatch):
     "estimator", [BayesianImputer(), CrossCatDetector(), CrossCatClassifier(), CrossCatRegressor()]
 )
 def test_estimators_with_a_model_inside(estimator, monkeypatch):
-    monkeypatch.setattr(CrossCat, "fit", None)
+    monkeypatch.setattr(CrossCat, "fit", no_fit)
     y = [np.arange(300) % 3] if isinstance(estimator, CrossCatClassifier | CrossCatRegressor) else []
     with pytest.raises(ValueError, match=REMEDY):
         estimator.fit(ShardedTable(X), *y)

@@ -11,6 +11,7 @@ from sklearn_subanneal import SubsampleAnnealedDPMM
 from sklearn_subanneal.shards import ShardedTable, predict_shards
 from sklearn_subanneal.shards.dask_blocks import _joined
 from sklearn_subanneal.shards.first_values import FirstValues
+from sklearn_subanneal.shards.row_source import source_of
 from sklearn_subanneal.shards.start_rows import start_rows
 
 BRIEF = {"n_chains": 1, "n_draws": 1, "max_sweeps": 0, "schedule": "prior", "random_state": 0}
@@ -39,6 +40,8 @@ def test_files_with_another_order_of_columns(frame, tmp_path):
     """Their columns are read by name: they had been mixed, and the fit had not ended."""
     mixed = written(tmp_path / "mixed", a=frame[:200], b=frame.loc[200:, ["n", "x"]])
     expected = fitted(written(tmp_path / "plain", a=frame[:200], b=frame[200:]))
+    assert [part.columns.tolist() for part in source_of(mixed).pieces()] == [["x", "n"]] * 2
+    assert source_of(mixed).part(1).columns.tolist() == ["x", "n"]
     model = fitted(mixed)
     assert model.feature_types_ == {"x": "real", "n": "ordinal"}
     assert_array_equal(model.labels_, expected.labels_)
@@ -107,6 +110,7 @@ def test_hidden_and_unfinished_files(frame, tmp_path):
     """What other readers of such folders leave out, too."""
     names = ("a", "b/c", "_temporary/0/d", ".hidden/e", "b/_f", ".g")
     folder = written(tmp_path / "_of files", **dict.fromkeys(names, frame))
+    assert ShardedTable(folder).n_rows == 600
     (folder / "._a.parquet").write_bytes(b"\0\5\26\7")
     assert ShardedTable(folder).n_rows == 600
     assert ShardedTable(folder / ".g.parquet").n_rows == 300
