@@ -9,6 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal.annealing.subsampling import Subsampling
 from sklearn_subanneal.estimators.crosscat import CrossCat
+from sklearn_subanneal.shards import ShardedTable
+from sklearn_subanneal.tables.unreadable import no_array
 
 
 def unfitted_inner(outer, present: np.ndarray | None = None):
@@ -45,9 +47,12 @@ def fitted_inner(outer, X, present: np.ndarray | None = None, **of_rows):
     Raises
     ------
     ValueError
-        If a frozen model was not fitted to X, or its draws do not have these rows, or weights or strata are given with
-        it.
+        If X is a ``ShardedTable``; or if a frozen model was not fitted to X, or its draws do not have these rows, or
+        weights or strata are given with it.
     """
+    if isinstance(X, ShardedTable):
+        # The model would be fitted to it, in vain.
+        raise no_array(X)
     if isinstance(outer.estimator, FrozenEstimator):
         model = outer.estimator.estimator
         check_is_fitted(model)

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklearn_subanneal import posterior
 from sklearn_subanneal._core.arguments import LARGEST
 from sklearn_subanneal._core.constraints import HasMethods, NumberRange, StrOptions
 from sklearn_subanneal._core.fit_decorators import fit_context, with_callbacks
@@ -30,6 +29,7 @@ from sklearn_subanneal.columns.type_choice import choose_type
 from sklearn_subanneal.diagnostics import Convergence
 from sklearn_subanneal.estimators._chain_work import ChainWork
 from sklearn_subanneal.estimators._distillation import Distillation
+from sklearn_subanneal.estimators._drawn_rows import DrawnRows
 from sklearn_subanneal.estimators._enough_chains import AUTO, most_chains, run_enough
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
@@ -55,6 +55,7 @@ class MCMCEstimator(
     ClusterMixin,
     DensityMixin,
     Responsibilities,
+    DrawnRows,
     Distillation,
     KeptEnsemble,
     Presentation,
@@ -259,7 +260,9 @@ class MCMCEstimator(
 
     def _keep(self, table, models, arrays, results: list[ChainResult], copies: RowCopies):
         """Store the results of the chains, cut to the number of draws that all of them have."""
-        vars(self).pop("posterior_rows_", None)  # Of an earlier fit, to a table in shards.
+        # Of an earlier fit, to a table in shards; of the distilled model that this one was.
+        for name in ("posterior_rows_", "distillation_loss_"):
+            vars(self).pop(name, None)
         n_draws = min(len(result.draws) for result in results)
         self._table, self._models, self._copies = with_domains(table, models), models, copies
         self._patterns = MissingPatterns.of(table, arrays) if table.columns else None
@@ -325,23 +328,6 @@ class MCMCEstimator(
         score : float
         """
         return float(np.mean(self.score_samples(X)))
-
-    def co_clustering(self, rows=None, max_rows: int = 5000) -> np.ndarray:
-        """Share of the draws, by the weights of their chains, in which two training rows are in one cluster.
-
-        Parameters
-        ----------
-        rows : array-like of int or bool, default=None
-            The rows to compare; None: all.
-        max_rows : int, default=5000
-            More rows than this are refused.
-
-        Returns
-        -------
-        similarity : ndarray of shape (n_rows, n_rows)
-        """
-        check_is_fitted(self)
-        return posterior.co_clustering(self.posterior_labels_, rows, max_rows, self._draw_weights())
 
 
 def _attributes_of_one_draw(table, models, draw, record) -> dict:

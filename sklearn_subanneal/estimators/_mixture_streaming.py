@@ -10,7 +10,7 @@ from sklearn_subanneal import partitions
 from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal.columns.bag_of_words import BagOfWords
 from sklearn_subanneal.columns.column_model import ColumnModel
-from sklearn_subanneal.estimators._streaming import Streaming, with_absent
+from sklearn_subanneal.estimators._streaming import Streaming, with_gone
 from sklearn_subanneal.mixtures.particle import MixtureParticles
 from sklearn_subanneal.mixtures.predictive import own_groups
 from sklearn_subanneal.trees import IncrementalHierarchy
@@ -86,7 +86,8 @@ class MixtureStreaming(Streaming):
         Raises
         ------
         ValueError
-            If X or the weights are not as ``fit`` takes them, or X is not like the rows before.
+            If X or the weights are not as ``fit`` takes them, X is not like the rows before, or a parameter of the
+            model, or the number of chains, is not as it was for these.
         AttributeError
             If the partition is one of which the weight of a row depends on an auxiliary variable ("nggp", "nig"), or a
             move grows trees ("incremental-hierarchy"): the estimator has no ``partial_fit`` then.
@@ -122,6 +123,6 @@ class MixtureStreaming(Streaming):
     def _label_rows(self, arrays):
         chain = next(i for i, (draw,) in enumerate(self._draws) if draw is self._representative)
         labels, draw = self._results[chain].labels[0], self._representative
-        self._groups = with_absent(self._groups, draw.sizes, labels)
+        self._groups = with_gone(self._groups, draw.sizes, labels)
         self.n_clusters_ = int(self._groups.max()) + 1
         self.labels_, self.probabilities_ = own_groups(self._models, draw, arrays, self._groups)

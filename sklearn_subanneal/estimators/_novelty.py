@@ -39,7 +39,7 @@ class NoveltyQueries:
         Raises
         ------
         ValueError
-            If ``seen`` and X is another table.
+            If ``seen`` and X is another table, or the rows came by ``partial_fit`` or from a table in shards.
 
         Examples
         --------
@@ -82,7 +82,8 @@ class NoveltyQueries:
         Raises
         ------
         ValueError
-            If there is no such column, one is in both, ``columns`` is empty, or ``seen`` and X is another table.
+            If there is no such column, one is in both, ``columns`` is empty, or ``seen`` and X is another table, or
+            the rows came by ``partial_fit`` or from a table in shards.
 
         Examples
         --------

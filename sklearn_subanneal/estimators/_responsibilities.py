@@ -10,6 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 from sklearn_subanneal.estimators._cluster_stability import ClusterStabilityQueries
 from sklearn_subanneal.estimators._merged_components import ComponentMerging
 from sklearn_subanneal.mixtures.ensemble import chunks
+from sklearn_subanneal.shards import ShardedTable
+from sklearn_subanneal.tables.unreadable import no_array
 
 # Probabilities below are left out of sparse output.
 LEAST_PROBABILITY = 1e-6
@@ -49,6 +51,27 @@ class Responsibilities(ClusterStabilityQueries, ComponentMerging, TransformerMix
             for rows in chunks(len(arrays[0]), sum(self._n_groups))
         ]
         return sparse.vstack(parts, format="csr")
+
+    def fit_transform(self, X, y=None, **fit_params) -> np.ndarray | sparse.csr_array:
+        """Run the chains, and give the probabilities of the clusters of the rows.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        y : None
+            Ignored.
+        **fit_params
+            Passed to ``fit``.
+
+        Returns
+        -------
+        responsibilities : ndarray or csr_array of shape (n_samples, n_features_out)
+            As of :meth:`transform`.
+        """
+        if isinstance(X, ShardedTable):
+            # Before a fit that may take hours.
+            raise no_array(X)
+        return super().fit_transform(X, y, **fit_params)
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Names of the columns of ``transform``.

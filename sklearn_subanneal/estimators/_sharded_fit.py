@@ -30,6 +30,7 @@ from sklearn_subanneal.shards.sharded_views_chain import ShardedViewsSpec
 from sklearn_subanneal.shards.table_blocks import TableBlocks
 from sklearn_subanneal.tables.row_copies import RowCopies
 from sklearn_subanneal.tables.schema import Table
+from sklearn_subanneal.trees import IncrementalHierarchy
 
 # Rows whose labels are kept with every draw.
 MOST_KEPT = 5000
@@ -55,6 +56,11 @@ class ShardedFit:
                 raise ValueError(f"{name} does not suit a ShardedTable; leave it out, or give fit the table itself")
         if self.warm_start:
             raise ValueError("warm_start=True does not suit a ShardedTable; set it to False")
+        if getattr(self.subsampling, "labels", None) is not None:
+            raise ValueError(
+                "labels of StratifiedSubsampling do not suit a ShardedTable, on a sample of whose rows chains start; "
+                "name the column that has the strata: StratifiedSubsampling(column=...)"
+            )
         if self.random_state is None and self._saves_chains():
             raise ValueError(
                 "random_state must be given beside a Checkpoint for a ShardedTable: it draws the rows on which chains "
@@ -163,6 +169,11 @@ class ShardedFit:
                 f"partition={self.partition!r} does not suit a ShardedTable; take 'dp' or 'pitman-yor', or give fit "
                 "the table itself"
             )
+        if any(isinstance(move, IncrementalHierarchy) for move in self._resolved_moves()):
+            raise ValueError(
+                "moves=['incremental-hierarchy'] does not suit a ShardedTable, over whose rows no trees are grown; "
+                "leave the move out, or give fit the table itself"
+            )
 
     def _read_start(self, sample, n_rows=None):
         """The schema of the rows on which the chains start, of so many rows or of all, and their typed columns."""
@@ -180,7 +191,7 @@ class ShardedFit:
         mixture = self._mixture_of_view(view)[1]
         drawn = (own for chain in self._mixtures_like(view) for own in chain)
         labels = next(labels for _, draw, labels, _ in drawn if is_same(draw, mixture))
-        return with_absent(groups, mixture.sizes, labels, FEWEST_ROWS * len(labels) / mixture.sizes.sum())
+        return with_absent(groups, mixture.sizes, labels, FEWEST_ROWS)
 
     def _nearest_in_blocks(self, blocks: TableBlocks, members, draw, groups) -> tuple[np.ndarray, np.ndarray]:
         """The most probable group of each row in a mixture of some columns, and its probability."""

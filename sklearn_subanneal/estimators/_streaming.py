@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
+from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.annealing import subsampling
 from sklearn_subanneal.annealing.chain_result import ChainResult, ChainState
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
+from sklearn_subanneal.annealing.saved_fit import digest
 from sklearn_subanneal.annealing.schedules import SequentialGibbs, resolve_schedule
 from sklearn_subanneal.annealing.spec import run_spec
 from sklearn_subanneal.estimators._enough_chains import most_chains
@@ -24,8 +29,27 @@ from sklearn_subanneal.tables.row_weights import checked_weights
 
 # Latest rows whose clusters in each particle are kept for the point estimate of the clusters.
 MOST_LATEST = 1000
+# Rows of the smallest clusters that count though none of the latest rows is in them: smaller ones may be in one draw
+# alone. A fit of the rows would merge most of those, and have some of the others.
+FEWEST_GONE = 3
 # While all rows are kept, they are annealed anew as soon as there are so many times as many.
 MORE_ROWS = 2
+# Parameters by which rows become columns, and these clusters: rows that are gone were counted by them. As many chains
+# as there are become particles.
+OF_MODELS = (
+    "partition",
+    "row_partition",
+    "column_partition",
+    "covariance_type",
+    "feature_types",
+    "feature_params",
+    "feature_grids",
+    "grids",
+    "missing_indicator",
+    "n_chains",
+)
+# Those by which the particles learn; a fit may be followed by particles that learn in another way.
+OF_PARTICLES = ("learn_hyperparameters", "learn_from")
 # Attributes that a fit has not.
 OF_STREAMS = ("log_evidence_", "n_samples_seen_", "posterior_rows_")
 
@@ -45,11 +69,14 @@ class Streaming:
     _stream: Stream | None = None
     # Of the last fit: its chains with their last draws alone.
     _ends: Sequence[ChainResult] = ()
+    # The parameters that must not change before further rows.
+    _given: Mapping[str, Any] = MappingProxyType({})
 
     def _keep(self, table, models, arrays, results, copies):
         super()._keep(table, models, arrays, results, copies)
         self._stream = None
         self._ends = [replace(own, draws=own.draws[-1:], labels=[], trace=own.trace[:0]) for own in results]
+        self._given = self._copied(OF_MODELS)
         for name in OF_STREAMS:
             vars(self).pop(name, None)
 
@@ -61,8 +88,24 @@ class Streaming:
         if isinstance(X, ShardedTable):
             raise ValueError("partial_fit takes the rows themselves, not a ShardedTable; give that to fit")
         self._refuse_classes()
+        self._refuse_changes()
         with unchanged_on_failure(self):
             return self._receive(X, checked_weights(X, sample_weight))
+
+    def _copied(self, names: Collection[str]) -> dict[str, Any]:
+        """Those of these parameters that there are, as they are now."""
+        given = self.get_params(deep=False)
+        return {name: clone(value, safe=False) for name, value in given.items() if name in names}
+
+    def _refuse_changes(self) -> None:
+        """Raise ValueError if the rows so far were learned with other parameters, unless "auto" has meant the same."""
+        for name, before in self._given.items():
+            now, chosen = getattr(self, name), getattr(self, f"{name}_", before)
+            if digest(now) not in (digest(before), digest(chosen)):
+                raise ValueError(
+                    f"{name} was {shortened(before)} when the rows were learned from which partial_fit goes on, and is "
+                    f"{shortened(now)}: set it back, or begin anew by fit or with another estimator"
+                )
 
     def _particle_maker(self) -> ParticleMaker:
         raise TypeError(f"{type(self).__name__} must say what its particles are")
@@ -79,15 +122,19 @@ class Streaming:
         raise TypeError(f"{type(self).__name__} must say which labels its rows have")
 
     def _receive(self, X, weights):
+        given, fixed = dict(self._given), {*OF_MODELS, *OF_PARTICLES}
         if self._results is None:
             table, rows, arrays = self._read_weighted(X, weights, self._read_start)
             stream, rows, results = self._begun(table, rows)
+            if not stream.n_annealed:
+                fixed.add("schedule")
         else:
             table, arrays = self._table, self._table.encode(self, X, as_evidence(self.unseen))
             rows = arrays if weights is None else [array[RowCopies(weights).rows] for array in arrays]
             stream, rows, results = self._continued(table, rows)
         latest = self._keep_latest(table, stream.models, rows, results)
         self._stream, self._ends, self._fitted_identity = stream, (), None
+        self._given = self._copied(fixed) | given
         self._summarize(latest)
         self._label_rows(arrays)
         self.posterior_rows_ = np.arange(stream.n_rows - len(latest[0]), stream.n_rows)
@@ -196,8 +243,22 @@ class Streaming:
         return after, stream.at_hand(rows), results
 
 
-def with_absent(groups: np.ndarray, sizes: np.ndarray, labels: np.ndarray, least: float = 1.0) -> np.ndarray:
-    """The number of each cluster of a draw, also of those without known rows that would be expected to have some.
+def with_gone(groups: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The number of each cluster of a draw of a stream, also of those that none of the latest rows is in.
+
+    They have at least a thousandth of all rows, so that 1,000 rows would be expected to have one of them: however few
+    of the latest rows are at hand.
+
+    Parameters
+    ----------
+    groups, sizes, labels : ndarray of int
+        As of :func:`with_absent`.
+    """
+    return with_absent(groups, sizes, labels, max(sizes.sum() / MOST_LATEST, FEWEST_GONE))
+
+
+def with_absent(groups: np.ndarray, sizes: np.ndarray, labels: np.ndarray, least: float) -> np.ndarray:
+    """The number of each cluster of a draw, also of the larger ones without known rows.
 
     Parameters
     ----------
@@ -206,12 +267,11 @@ def with_absent(groups: np.ndarray, sizes: np.ndarray, labels: np.ndarray, least
     sizes : ndarray of int, shape (n_clusters,)
     labels : ndarray of int
         Clusters of the known rows in the draw: the late ones of a stream, or some of a table in shards.
-    least : float, default=1.0
-        Known rows that would be expected.
+    least : float
+        Rows that a cluster without known ones has.
     """
-    expected = sizes * (len(labels) / sizes.sum())
     counts = np.bincount(labels, minlength=len(sizes))
-    absent = np.flatnonzero((groups < 0) & (counts == 0) & (expected >= least))
+    absent = np.flatnonzero((groups < 0) & (counts == 0) & (sizes >= least))
     out = groups.copy()
     out[absent[np.argsort(-sizes[absent], kind="stable")]] = int(groups.max()) + 1 + np.arange(len(absent))
     return out

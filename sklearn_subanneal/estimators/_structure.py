@@ -17,7 +17,7 @@ from sklearn_subanneal.estimators._parts import dependence_of_columns, parts_of_
 from sklearn_subanneal.posterior import similarity
 from sklearn_subanneal.tables.cells import is_missing
 from sklearn_subanneal.tables.derived_cells import separated_cells
-from sklearn_subanneal.tables.row_indices import row_indices
+from sklearn_subanneal.tables.row_indices import drawn_indices
 from sklearn_subanneal.views import information
 
 
@@ -222,7 +222,8 @@ class StructureQueries:
         Parameters
         ----------
         rows : int, array-like of int or of bool
-            Rows of the training table, as indices or as a mask of shape (n_samples,).
+            Rows of the training table, as indices or as a mask of shape (n_samples,); after :meth:`partial_fit` and for
+            a table in shards, some of ``posterior_rows_``.
         others : int, array-like of int or of bool, default=None
             The rows to compare them with; None: the same.
         columns : str, int or list of these, default=None
@@ -238,7 +239,7 @@ class StructureQueries:
         Raises
         ------
         ValueError
-            If a row or column is unknown, or there are too many pairs.
+            If a row or column is unknown, the draws do not have a row, or there are too many pairs.
 
         Examples
         --------
@@ -257,9 +258,9 @@ class StructureQueries:
                [1., 1.]])
         """
         check_is_fitted(self)
-        n_samples, max_rows = self._row_labels[0][0].shape[1], checked_integer("max_rows", max_rows)
-        rows = row_indices("rows", rows, n_samples)
-        others = rows if others is None else row_indices("others", others, n_samples)
+        n_drawn, max_rows = self._row_labels[0][0].shape[1], checked_integer("max_rows", max_rows)
+        rows = drawn_indices("rows", rows, self, n_drawn)
+        others = rows if others is None else drawn_indices("others", others, self, n_drawn)
         if len(rows) * len(others) > max_rows**2:
             raise ValueError(
                 f"row_similarity of {len(rows)} rows with {len(others)} fills a matrix of so many cells, and "

@@ -17,7 +17,14 @@ class TrainingRows:
 
     def _are_seen(self, arrays, seen: bool | None) -> bool:
         """Whether these are the typed columns of the table that ``fit`` received; ``seen`` is what the user says."""
-        if (seen is not None and not checked_flag("seen", seen)) or self._fitted_identity is None:
+        if seen is not None and not checked_flag("seen", seen):
+            return False
+        if self._fitted_identity is None:
+            if seen:
+                raise ValueError(
+                    "seen=True needs draws that have all training rows, and rows of a stream (partial_fit) or of a "
+                    "table in shards are not kept; pass seen=False"
+                )
             return False
         same = self._is_training_table(arrays)
         if seen and not same:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from sklearn_subanneal._core.fit_decorators import fit_context
-from sklearn_subanneal.estimators._streaming import Streaming, with_absent
+from sklearn_subanneal.estimators._streaming import Streaming, with_gone
 from sklearn_subanneal.mixtures.predictive import own_groups
 from sklearn_subanneal.views.views_chain import LEARNED_FROM
 from sklearn_subanneal.views.views_particles import ViewsParticles
@@ -81,7 +81,8 @@ class ViewsStreaming(Streaming):
         Raises
         ------
         ValueError
-            If X or the weights are not as ``fit`` takes them, or X is not like the rows before.
+            If X or the weights are not as ``fit`` takes them, X is not like the rows before, or a parameter of the
+            model, or the number of chains, is not as it was for these.
         AttributeError
             If ``covariance_type`` is "full", or the last ``fit`` chose it: there is no ``partial_fit`` then.
 
@@ -121,7 +122,7 @@ class ViewsStreaming(Streaming):
         ]
         labels = next(own for own in of_chain if id(draw.views[0]) in own)
         for view, own in enumerate(draw.views):
-            self._groups[view] = with_absent(self._groups[view], own.sizes, labels[id(own)])
+            self._groups[view] = with_gone(self._groups[view], own.sizes, labels[id(own)])
             found.append(own_groups(*self._view(view, arrays), self._groups[view]))
         self.view_labels_ = np.column_stack([labels for labels, _ in found])
         self.labels_, self.probabilities_ = found[0]

@@ -174,7 +174,9 @@ class CrossCat(
     view_confidence_ : ndarray of shape (n_samples, n_views)
         The mean fraction of the other members of a row's cluster in ``view_labels_`` that share its cluster in a draw.
     labels_, probabilities_, n_clusters_ : ndarray of int64 and of float, shape (n_samples,), int
-        Cluster of each training row in view 0, ``predict(X)``, and its probability; the number of these clusters.
+        Cluster of each training row in view 0, ``predict(X)``, and its probability; the number of these clusters, after
+        :meth:`partial_fit` of those that any of the latest rows, at most 1,000 of the ``window``, have, or at least a
+        thousandth of all rows, and three.
     posterior_column_labels_ : ndarray of int32, shape (n_chains, n_draws, n_parts)
         Views in every draw, with other numbers in each.
     posterior_labels_ : ndarray of int32, shape (n_chains, n_draws, n_samples)

@@ -144,8 +144,8 @@ default="auto"
     probabilities_ : ndarray of shape (n_samples,)
         Probability of each training row's own cluster: the largest of ``predict_proba(X)``.
     n_clusters_ : int
-        Number of clusters in ``labels_``; after :meth:`partial_fit`, of those that any of the latest 1,000 rows, or at
-        least a thousandth of all rows, have.
+        Number of clusters in ``labels_``; after :meth:`partial_fit`, of those that any of the latest rows, at most
+        1,000 of the ``window``, have, or at least a thousandth of all rows, and three.
     weights_ : ndarray of shape (n_clusters,)
         Probability of each cluster for a new row of which nothing is known, by the draw that represents the posterior.
     means_ : ndarray of shape (n_clusters, n_features)

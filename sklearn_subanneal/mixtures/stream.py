@@ -280,7 +280,7 @@ def _log_slopes(models: Sequence[ColumnModel], arrays: Sequence) -> np.ndarray:
         if is_real and np.nanmax(np.abs(values), initial=0.0) > FARTHEST_CELL:
             row, at = np.unravel_index(np.nanargmax(np.abs(values)), values.shape)
             raise ValueError(
-                f"column {model.sources[at]} ({model.name!r}) has {arrays[model.sources[at]][row]!r}, more than "
+                f"column {model.sources[at]} ({model.name!r}) has {arrays[model.sources[at]][row].item()!r}, more than "
                 f"{FARTHEST_CELL:g} standard deviations of the first rows from these: leave the row out, rescale the "
                 "column, or begin with rows that are like those to come"
             )

@@ -13,6 +13,7 @@ from sklearn_subanneal.plotting.matrix_order import block_order
 from sklearn_subanneal.plotting.style import DARK, axes_for, tidy
 from sklearn_subanneal.posterior import co_clustering, point_partition
 from sklearn_subanneal.posterior.labels import check_draws
+from sklearn_subanneal.tables.row_indices import drawn_indices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,9 +71,11 @@ class CoClusteringDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With `posterior_labels_` and `labels_`; chains count by `chain_weights_`. After `partial_fit` and for tables
-            in shards, rows are those of `posterior_rows_`.
-        rows, max_rows, ax, **kwargs
+            With `posterior_labels_` and `labels_`; chains count by `chain_weights_`.
+        rows : array-like of int or bool, default=None
+            Rows of the training table to show; after `partial_fit` and for tables in shards, some of `posterior_rows_`.
+            None: as in :meth:`from_labels`.
+        max_rows, ax, **kwargs
             As in :meth:`from_labels`.
 
         Returns
@@ -82,10 +85,11 @@ class CoClusteringDisplay:
         Raises
         ------
         ValueError
-            If the estimator keeps no posterior draws.
+            If the estimator keeps no posterior draws, or these do not have the rows.
         """
         require_attributes(estimator, "posterior_labels_", "labels_")
         draws, weights = estimator.posterior_labels_, getattr(estimator, "chain_weights_", None)
+        rows = None if rows is None else drawn_indices("rows", rows, estimator, draws.shape[-1])
         labels = labels_of_drawn_rows(estimator)
         return cls.from_labels(draws, labels, rows, chain_weights=weights, max_rows=max_rows, ax=ax, **kwargs)
 

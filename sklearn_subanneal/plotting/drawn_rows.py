@@ -20,8 +20,9 @@ def labels_of_drawn_rows(estimator: BaseEstimator) -> NDArray:
     -------
     labels : ndarray of shape (n_rows,)
     """
-    labels, rows = estimator.labels_, getattr(estimator, "posterior_rows_", None)
-    if rows is None:
-        return labels
-    # After partial_fit, labels_ has the rows of the last call.
-    return labels[rows] if len(labels) > rows.max() else point_partition(estimator.posterior_labels_)
+    if not hasattr(estimator, "posterior_rows_"):
+        return estimator.labels_
+    if hasattr(estimator, "n_samples_seen_"):
+        # After partial_fit, labels_ has the rows of the last call, and each once, whatever its weight.
+        return point_partition(estimator.posterior_labels_)
+    return estimator.labels_[estimator.posterior_rows_]

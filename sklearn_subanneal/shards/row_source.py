@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sklearn_subanneal.shards.first_values import FirstValues
+from sklearn_subanneal.shards.first_values import FirstValues, other_columns
 
 # Rows that are read at once.
 PIECE_ROWS = 65_536
@@ -131,27 +131,43 @@ class ParquetRows(RowSource):
     Parameters
     ----------
     paths : sequence of Path
-        The files, in their order.
+        The files, in their order. Their columns are read in the order of the first one.
+
+    Raises
+    ------
+    ValueError
+        If a file is no Parquet file, or its columns are not those of the first one.
     """
 
     def __init__(self, paths: Sequence[Path]):
         self.paths, self.groups, self.lengths = list(paths), [], []
+        self.names: list[str] | None = None
         for path in self.paths:
             with _parquet_file(path) as file:
+                self._check_names(path, _names_in(file.schema_arrow))
                 self.groups += [(path, i) for i in range(file.num_row_groups)]
                 self.lengths += [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
 
+    def _check_names(self, path: Path, names: list[str]) -> None:
+        if self.names is None:
+            self.names = names
+        if set(names) != set(self.names):
+            raise ValueError(
+                f"X must have the same columns in all its files, and {str(path)!r} {other_columns(names, self.names)}, "
+                f"unlike {str(self.paths[0])!r}; write it with the same columns, or take it out of the folder"
+            )
+
     def part(self, i: int):
-        return _row_group(*self.groups[i])
+        return _row_group(*self.groups[i], self.names)
 
     def futures(self, tasks, which: Sequence[int], home: str | None = None) -> list:
-        return [tasks.read(_row_group, *self.groups[i], home=home) for i in which]
+        return [tasks.read(_row_group, *self.groups[i], self.names, home=home) for i in which]
 
     def pieces(self) -> Iterator:
         for path in self.paths:
             with _parquet_file(path) as file:
                 for batch in file.iter_batches(batch_size=PIECE_ROWS):
-                    yield batch.to_pandas()
+                    yield _in_order(batch.to_pandas(), self.names)
 
 
 class DaskRows(RowSource):
@@ -202,17 +218,37 @@ def _check_width(X) -> None:
         raise ValueError(f"X must be two-dimensional, rows and columns, got shape {X.shape}; reshape it")
 
 
-def _row_group(path: Path, number: int):
+def _row_group(path: Path, number: int, names: list[str]):
     with _parquet_file(path) as file:
-        return file.read_row_group(number).to_pandas()
+        return _in_order(file.read_row_group(number).to_pandas(), names)
+
+
+def _in_order(frame, names: list[str]):
+    """The columns of a DataFrame by their names, which are all there."""
+    return frame if frame.columns.tolist() == names else frame[names]
+
+
+def _names_in(schema) -> list[str]:
+    """The names of the columns that pandas makes of a table of Arrow, without those of its index."""
+    return schema.empty_table().to_pandas().columns.tolist()
 
 
 def _parquet_file(path: Path):
     try:
+        from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise ImportError("Parquet files are read by pyarrow; install it: pip install pyarrow") from error
-    return ParquetFile(path)
+    try:
+        return ParquetFile(path)
+    except (ArrowException, OSError) as error:
+        # Errors of the system name the file.
+        if getattr(error, "errno", None) is not None:
+            raise
+        reason = " ".join(str(error).split())
+        raise ValueError(
+            f"{str(path)!r} could not be read as a Parquet file ({reason}); write it anew, or take it out of the folder"
+        ) from error
 
 
 def together(parts: list):
@@ -222,6 +258,12 @@ def together(parts: list):
 
         return pd.concat(parts, ignore_index=True)
     return np.concatenate(parts)
+
+
+def _parquet_files_in(folder: Path) -> list[Path]:
+    """The files of a table; by what writes such folders, names of others, unfinished ones say, begin with . or _."""
+    paths = sorted(folder.glob("**/*.parquet"))
+    return [path for path in paths if not any(part[0] in "._" for part in path.relative_to(folder).parts)]
 
 
 def source_of(X) -> RowSource:
@@ -239,7 +281,7 @@ def source_of(X) -> RowSource:
         if path.suffix == ".npy":
             # Workers may have other working folders.
             return FileRows(path.resolve())
-        paths = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
+        paths = _parquet_files_in(path) if path.is_dir() else [path]
         if not paths or not all(own.is_file() for own in paths):
             raise ValueError(f"X must be a Parquet file, a folder of these, or a .npy file; {str(path)!r} is none")
         for folder in (part for own in paths for part in own.relative_to(path).parts[:-1]):

@@ -35,13 +35,16 @@ class ShardedTable:
     ----------
     X : ndarray, numpy.memmap, pandas.DataFrame, or DataFrame or array of Dask, of shape (n_rows, n_features), or path
         The table; or a ``.npy`` file, which is not read into memory, a Parquet file, or a folder of Parquet files, in
-        the order of their names as texts (``part.10`` before ``part.2``, which Dask reads first).
+        the order of their names as texts (``part.10`` before ``part.2``, which Dask reads first), without those whose
+        names, or those of their folders, begin with "." or "_". All have the same columns, in any order.
         Partitions of Dask are computed to know their lengths, to choose the sample, to take it (again, where rows are
         added), and to read all rows: once, after ``persist()``, where there is memory.
     n_start_rows : int, default=20000
         Rows, drawn at random, on which each chain starts. Added are rows with categories and levels that these lack,
-        with numbers that the type of a column as these show it would not take, with further values of a column of which
-        they have fewer than 20, and one for each column of which cells are missing elsewhere alone.
+        with numbers that the type of a column as these show it would not take (of columns of more than 10,000
+        fractions, or 100,000 whole numbers, the least, the greatest and the first fraction are tried), with further
+        values of a column of which they have fewer than 20, and one for each column of which cells are missing
+        elsewhere alone.
     folder : path or None, default=None
         Where typed cells are kept while a model is fitted, in files that are read as they are needed; with a ``client``
         a folder that it and all workers share, where labels are kept, too. None: in memory, 4 bytes for each number,
@@ -63,6 +66,11 @@ class ShardedTable:
     (3, (30000,))
     """
 
+    # What to do where an array is wanted.
+    REMEDY = (
+        "only fit of SubsampleAnnealedDPMM, CrossCat and TreeGuidedNRMM takes one; predict for its rows by "
+        "sklearn_subanneal.shards.predict_shards, and give the table itself to anything else"
+    )
     # Bits depend on it.
     BLOCK_ROWS = ROWS
 

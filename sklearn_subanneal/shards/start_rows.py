@@ -43,7 +43,8 @@ def start_rows(drawn: np.ndarray, found: FirstValues, take: Callable, read: Call
 
     Such are categories and levels that they lack, and numbers that the type of the column does not take. Further values
     of a column of which they have a few are added as well, since its type depends on them, and a row in which a column
-    is missing that has no gap in them.
+    is missing that has no gap in them. Of a column of very many numbers the least, the greatest, the first fraction and
+    the first few numbers stand for all.
 
     Parameters
     ----------
@@ -57,7 +58,8 @@ def start_rows(drawn: np.ndarray, found: FirstValues, take: Callable, read: Call
         ``read(X)``, the schema of the rows X, and their typed columns.
     """
     rows, X = drawn, take(drawn)
-    while (more := _needed(found, X, read)).size:
+    # None twice: it had been in vain.
+    while (more := np.setdiff1d(_needed(found, X, read), rows)).size:
         rows = np.concatenate([rows, more])
         order = np.argsort(rows)
         rows, X = rows[order], rows_of(together([X, take(more)]), order)
@@ -76,10 +78,11 @@ def _needed(found: FirstValues, X, read: Callable) -> np.ndarray:
         values = own.values
         if values is not None and len(values):
             lost = _are_lost(column, values)
-            lost[: max(MOST_REPEATED - len(some.values), 0)] = True
+            if some.values is not None:
+                lost[: max(MOST_REPEATED - len(some.values), 0)] = True
             values = values[lost]
         needed.append(FirstRows(own.gap, own.n_gaps, values))
-    return FirstValues(found.n_rows, needed).rows()
+    return FirstValues(found.n_rows, needed, found.names).rows()
 
 
 def _learned(read: Callable, X) -> Table:

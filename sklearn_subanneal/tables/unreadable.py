@@ -78,10 +78,16 @@ def as_array(X, name: str = "X", dtype=None) -> np.ndarray:
             "cells as the others"
         ) from error
     if array.ndim == 0 and array.dtype.kind not in "biuf":
-        raise ValueError(
-            f"{name} must be an array or a DataFrame, got {shortened(X)} of type {type(X).__name__}: convert it"
-        )
+        raise no_array(X, name)
     return array
+
+
+def no_array(X, name: str = "X") -> ValueError:
+    """What to raise where an array or a DataFrame is wanted; classes of tables that are neither have a ``REMEDY``."""
+    remedy = getattr(type(X), "REMEDY", "convert it")
+    return ValueError(
+        f"{name} must be an array or a DataFrame, got {shortened(X)} of type {type(X).__name__}: {remedy}"
+    )
 
 
 def read_array(X, objects: bool = False):

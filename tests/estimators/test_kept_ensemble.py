@@ -184,6 +184,20 @@ def test_a_model_all_of_whose_draws_are_needed(crosscat, monkeypatch):
     assert not hasattr(crosscat, "distillation_loss_")
 
 
+@pytest.mark.parametrize("kind", [CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM])
+def test_the_loss_is_that_of_a_distilled_model(kind, monkeypatch):
+    """It had stayed when the model had other draws."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = kind(covariance_type="diag", n_chains=2, n_draws=2, max_sweeps=1, random_state=0).fit(X)
+    assert not hasattr(model.distill(max_loss=1.0).fit(X), "distillation_loss_")
+    monkeypatch.setattr(
+        "sklearn_subanneal.estimators._distillation.sufficient_draws", lambda *arguments: (list(range(4)), 0.0)
+    )
+    whole = model.distill()
+    assert whole.distillation_loss_ == 0.0
+    assert not hasattr(whole.partial_fit(X[:9]), "distillation_loss_")
+
+
 @pytest.mark.parametrize("max_loss", [0.0, -1.0, np.nan, "much"])
 def test_bad_losses(crosscat, max_loss):
     with pytest.raises(ValueError, match="max_loss must be a positive number"):

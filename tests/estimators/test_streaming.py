@@ -115,7 +115,7 @@ def test_clusters_of_all_chunks_are_found(settings):
     assert estimator.sample(5, random_state=0).shape == (5, 3)
     assert estimator.sample(5, random_state=0, keep_missing=True).shape == (5, 3)
     assert not np.isnan(estimator.impute(X)).any()
-    assert estimator.co_clustering([0, 1]).shape == (2, 2)
+    assert estimator.co_clustering([650, 899]).shape == (2, 2)
     assert estimator.trace_["n_assigned"].max() == 900
     assert_allclose(estimator.chain_weights_.sum(), 1.0)
     assert all(draw.sizes.sum() == 900 for draw in estimator._flat_draws())
@@ -327,7 +327,7 @@ def test_failed_calls_change_nothing():
     X = blobs(300)
     estimator = in_chunks(model(), X[:200], 100)
     before, twin = estimator.log_evidence_, pickle.loads(pickle.dumps(estimator))
-    with pytest.raises(ValueError, match=r"column 1 .* has .*1e\+30"):
+    with pytest.raises(ValueError, match=r"column 1 .* has 1e\+30, more than"):
         estimator.partial_fit([[0.0, 1e30]])
     with pytest.raises(ValueError, match="features"):
         estimator.partial_fit(X[:, :1])

@@ -14,6 +14,7 @@ from sklearn_subanneal import CrossCat, SubsampleAnnealedDPMM
 from sklearn_subanneal.columns.binding import bind_table
 from sklearn_subanneal.columns.domains import with_domains
 from sklearn_subanneal.shards import ShardedTable, first_values
+from sklearn_subanneal.shards.start_rows import start_rows
 from sklearn_subanneal.tables.cells import is_missing
 
 N_ROWS = 20_000
@@ -140,3 +141,63 @@ def test_no_cells_of_declared_levels_are_lost(many_categories):
         model = SubsampleAnnealedDPMM(**FAST, covariance_type="diag", unseen="error")
         model.fit(ShardedTable(frame, n_start_rows=300))
     assert len(model._table.columns[0].categories) == 400
+
+
+AMOUNTS = np.exp(2.0 * np.random.default_rng(0).normal(size=30_000))
+# More values than such codes have.
+READINGS = np.random.default_rng(0).permutation(400_000)[:120_000].astype(float)
+
+
+@pytest.mark.parametrize(
+    ("cells", "rare"),
+    [
+        pytest.param(AMOUNTS, -3.3, id="negative"),
+        pytest.param(AMOUNTS, 0.0, id="zero"),
+        pytest.param(READINGS, -2.0, id="negative among very many"),
+        pytest.param(READINGS, 3e10, id="large"),
+    ],
+)
+def test_no_number_of_many_is_lost(cells, rare):
+    """A column of so many values is known by few of them: those that say whether its type takes all."""
+    X = cells[:, None].copy()
+    X[777] = rare
+    model = SubsampleAnnealedDPMM()
+    start = ShardedTable(X).sample(300, np.random.default_rng(1), read_by(model))
+    table, arrays = read_by(model)(start.X)
+    table = with_domains(table, bind_table(table, arrays))
+    assert not is_missing(table._typed(model, X, "missing")[0][0][0]).any()
+    assert len(start.rows) < 310 and len(start.drawn) == 300
+    # Parts of the table lead to the same values.
+    whole = first_values.FirstValues.of(X).columns[0]
+    parts = [first_values.FirstValues.of(part) for part in np.split(X, 6)]
+    joined = first_values.FirstValues.joined
+    for own in (joined(parts), joined([joined(parts[:2]), joined(parts[2:])])):
+        assert own.columns[0].some is not None
+        assert own.columns[0].values is whole.values is None
+        pd.testing.assert_series_equal(own.columns[0].some, whole.some, check_names=False)
+
+
+@pytest.mark.parametrize("n_rows", [30_000, len(READINGS)])
+def test_a_fraction_among_many_counts_is_told(n_rows):
+    """A column that is declared as counts cannot hold it: it had counted as missing."""
+    X = READINGS[:n_rows, None] + 1.0
+    X[777] = 1000.5
+    with pytest.raises(ValueError, match=r"must be count but holds 1000\.5"):
+        sampled(X, 300, SubsampleAnnealedDPMM(feature_types=["count"]))
+
+
+def test_further_values_of_a_column_of_many():
+    """Of 15,000 values the rows drawn at random have one: the type of the column depends on others."""
+    X = np.zeros((300_000, 1))
+    X[-15_000:, 0] = AMOUNTS[:15_000]
+    rows = np.arange(100)
+    start = start_rows(rows, first_values.FirstValues.of(X), lambda own: X[own], read_by(SubsampleAnnealedDPMM()))
+    assert len(np.unique(start.X)) >= 20
+
+
+def test_texts_of_many_values_are_not_told_apart(many_categories):
+    found = first_values.FirstValues.of(many_categories)
+    assert found.columns[0].known is None
+    assert len(found.columns[1].known) <= 24
+    mixed = many_categories.assign(x=many_categories["place"])
+    assert first_values.FirstValues.joined([found, first_values.FirstValues.of(mixed)]).columns[1].known is None
