@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from sklearn_subanneal._core.arguments import shortened
 from sklearn_subanneal.annealing import subsampling
 from sklearn_subanneal.annealing.chain_result import ChainResult, ChainState
 from sklearn_subanneal.annealing.runner import CancelFlag, ChainContext, run_chains, spawn_generators
-from sklearn_subanneal.annealing.saved_fit import digest
 from sklearn_subanneal.annealing.schedules import SequentialGibbs, resolve_schedule
 from sklearn_subanneal.annealing.spec import run_spec
 from sklearn_subanneal.estimators._enough_chains import most_chains
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._settled_parameters import OF_MODELS, SettledParameters
 from sklearn_subanneal.mixtures.particle import ParticleMaker
 from sklearn_subanneal.mixtures.stream import Stream
 from sklearn_subanneal.shards import ShardedTable
@@ -34,27 +30,15 @@ MOST_LATEST = 1000
 FEWEST_GONE = 3
 # While all rows are kept, they are annealed anew as soon as there are so many times as many.
 MORE_ROWS = 2
-# Parameters by which rows become columns, and these clusters: rows that are gone were counted by them. As many chains
-# as there are become particles.
-OF_MODELS = (
-    "partition",
-    "row_partition",
-    "column_partition",
-    "covariance_type",
-    "feature_types",
-    "feature_params",
-    "feature_grids",
-    "grids",
-    "missing_indicator",
-    "n_chains",
-)
+# As many chains as there are become particles.
+SETTLED = (*OF_MODELS, "n_chains")
 # Those by which the particles learn; a fit may be followed by particles that learn in another way.
 OF_PARTICLES = ("learn_hyperparameters", "learn_from")
 # Attributes that a fit has not.
 OF_STREAMS = ("log_evidence_", "n_samples_seen_", "posterior_rows_")
 
 
-class Streaming:
+class Streaming(SettledParameters):
     """``partial_fit``, after which all questions can be asked that a fit answers.
 
     It reads what ``MCMCEstimator`` has: ``_read_weighted(X, weights, read)``, ``_bind(table, arrays)``,
@@ -69,14 +53,12 @@ class Streaming:
     _stream: Stream | None = None
     # Of the last fit: its chains with their last draws alone.
     _ends: Sequence[ChainResult] = ()
-    # The parameters that must not change before further rows.
-    _given: Mapping[str, Any] = MappingProxyType({})
 
     def _keep(self, table, models, arrays, results, copies):
         super()._keep(table, models, arrays, results, copies)
         self._stream = None
         self._ends = [replace(own, draws=own.draws[-1:], labels=[], trace=own.trace[:0]) for own in results]
-        self._given = self._copied(OF_MODELS)
+        self._given = self._copied(SETTLED)
         for name in OF_STREAMS:
             vars(self).pop(name, None)
 
@@ -91,21 +73,6 @@ class Streaming:
         self._refuse_changes()
         with unchanged_on_failure(self):
             return self._receive(X, checked_weights(X, sample_weight))
-
-    def _copied(self, names: Collection[str]) -> dict[str, Any]:
-        """Those of these parameters that there are, as they are now."""
-        given = self.get_params(deep=False)
-        return {name: clone(value, safe=False) for name, value in given.items() if name in names}
-
-    def _refuse_changes(self) -> None:
-        """Raise ValueError if the rows so far were learned with other parameters, unless "auto" has meant the same."""
-        for name, before in self._given.items():
-            now, chosen = getattr(self, name), getattr(self, f"{name}_", before)
-            if digest(now) not in (digest(before), digest(chosen)):
-                raise ValueError(
-                    f"{name} was {shortened(before)} when the rows were learned from which partial_fit goes on, and is "
-                    f"{shortened(now)}: set it back, or begin anew by fit or with another estimator"
-                )
 
     def _particle_maker(self) -> ParticleMaker:
         raise TypeError(f"{type(self).__name__} must say what its particles are")
@@ -122,7 +89,7 @@ class Streaming:
         raise TypeError(f"{type(self).__name__} must say which labels its rows have")
 
     def _receive(self, X, weights):
-        given, fixed = dict(self._given), {*OF_MODELS, *OF_PARTICLES}
+        given, fixed = dict(self._given), {*SETTLED, *OF_PARTICLES}
         if self._results is None:
             table, rows, arrays = self._read_weighted(X, weights, self._read_start)
             stream, rows, results = self._begun(table, rows)

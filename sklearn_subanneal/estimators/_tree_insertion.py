@@ -15,6 +15,7 @@ from sklearn_subanneal.annealing.runner import ChainContext, spawn_generators
 from sklearn_subanneal.annealing.subsampling import TableOrder
 from sklearn_subanneal.estimators._evidence import as_evidence
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
+from sklearn_subanneal.estimators._settled_parameters import OF_MODELS, SettledParameters
 from sklearn_subanneal.mixtures.predictive import nearest_groups
 from sklearn_subanneal.tables.growing_columns import GrowingColumns
 from sklearn_subanneal.tables.row_copies import RowCopies
@@ -23,7 +24,7 @@ from sklearn_subanneal.trees import Hierarchy, IncrementalHierarchy
 from sklearn_subanneal.trees.forest_chain import ForestSpec, hierarchy_of
 
 
-class TreeInsertion:
+class TreeInsertion(SettledParameters):
     """``partial_fit`` and ``hierarchy`` of a mixture, by incremental Bayesian hierarchical clustering.
 
     It reads what ``MixtureEstimator`` has, and is to be named before it.
@@ -36,7 +37,7 @@ class TreeInsertion:
 
     def _keep(self, table, models, arrays, results, copies):
         super()._keep(table, models, arrays, results, copies)
-        self._partition = self._given_partition()
+        self._partition, self._given = self._given_partition(), self._copied(OF_MODELS)
 
     def _given_partition(self) -> partitions.Partition:
         return clone(partitions.resolve_partition(self.partition), safe=False)
@@ -54,8 +55,8 @@ class TreeInsertion:
 
         The first rows determine the units, and the first hyperparameters, which are redrawn after each call. The trees
         continue those of the last call, or of ``fit`` with moves=["incremental-hierarchy"]; after ``fit`` with other
-        moves its rows are inserted first. The prior of the partition stays that of the first rows. The model is valid
-        after every call, with one draw; ``fit`` starts anew, also with ``warm_start``.
+        moves its rows are inserted first. The model is valid after every call, with one draw; ``fit`` starts anew,
+        also with ``warm_start``.
 
         Parameters
         ----------
@@ -73,8 +74,8 @@ class TreeInsertion:
         Raises
         ------
         ValueError
-            If X or the weights are not as ``fit`` takes them, or X is not like the rows before, or these were a
-            ``ShardedTable``.
+            If X or the weights are not as ``fit`` takes them, X is not like the rows before, these were a
+            ``ShardedTable``, or a parameter of the model is not as it was for them.
 
         Examples
         --------
@@ -88,13 +89,14 @@ class TreeInsertion:
         (3, 300)
         """
         self._refuse_classes()
+        self._refuse_changes()
         with unchanged_on_failure(self):
             return self._insert(X, checked_weights(X, sample_weight))
 
     def _insert(self, X, weights):
         if hasattr(self, "posterior_rows_"):
             raise ValueError("X cannot be inserted after a fit to a ShardedTable, whose rows are not kept; fit it anew")
-        hierarchy, partition = vars(self).get("hierarchy_"), self._partition
+        hierarchy, given = vars(self).get("hierarchy_"), dict(self._given)
         if self._online is not None:
             (columns, old_weights, generator), table, models = self._online, self._table, self._models
             new = table.encode(self, X, as_evidence(self.unseen))
@@ -105,19 +107,18 @@ class TreeInsertion:
             table, repeated, arrays = self._read_weighted(X, weights, partial(self._read, keep_empty=False))
             columns = GrowingColumns.of(arrays)
             models, generator = self._bind(table, repeated), spawn_generators(self.random_state, 1)[0]
-            partition = self._given_partition()
         # In the order of the table: the trees depend on it, and their leaves are numbered by it.
         copies, arrays = RowCopies(weights), columns.arrays
         modelled = [array[copies.rows] for array in arrays]
         if hierarchy is not None:
             hierarchy = replace(hierarchy, rows=np.arange(len(hierarchy.rows), dtype=np.int32))
         settings = {"learn": self.learn_hyperparameters, "learn_from": self.learn_from, "hierarchy": hierarchy}
-        spec = self._forest_spec(models, modelled, partition=partition, generator=generator, **settings)
+        spec = self._forest_spec(models, modelled, partition=self._given_partition(), generator=generator, **settings)
         spec.check()
         result = spec.run(ChainContext())
         self._keep(table, models, arrays, [result], copies)
         # The chains and the table of an earlier fit are gone: warm start continues none, and X is not compared with it.
-        self._partition, self._fitted_identity = partition, None
+        self._fitted_identity, self._given = None, self._given | given
         self._summarize(arrays)
         self._judge_convergence()
         self.hierarchy_, self._online = hierarchy_of(result, copies), (columns, weights, generator)

@@ -507,9 +507,11 @@ def test_trees_keep_the_partition_of_the_fit(before, after, fitted):
         ours, theirs = changed.hierarchy(X[:20]), kept.hierarchy(X[:20])
         assert_array_equal(ours.children, theirs.children)
         assert_array_equal(ours.log_d, theirs.log_d)
-        for model in (kept, changed):
+        with pytest.raises(ValueError, match=rf"partition was '{before}' when .*: set it back, or begin anew"):
+            changed.partial_fit(X[60:])
+        for model in (kept, changed.set_params(partition=before)):
             model.partial_fit(X[60:])
-        assert changed.hyperparameters_.keys() == kept.hyperparameters_.keys()
+        assert changed.set_params(partition=after).hyperparameters_.keys() == kept.hyperparameters_.keys()
         assert_array_equal(changed.log_joint_, kept.log_joint_)
     assert set(changed.fit(X).hyperparameters_) == set(short(partition=after).fit(X).hyperparameters_)
 
