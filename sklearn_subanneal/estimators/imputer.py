@@ -6,8 +6,10 @@ from math import inf
 from numbers import Integral
 from typing import Any, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.arguments import LARGEST, checked_flag
@@ -182,14 +184,18 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         Returns
         -------
         filled : ndarray or DataFrame of shape (n_samples, n_features_out)
-            In the container of ``fit``, with its types.
+            In the container of ``fit``, with its types, or in that of ``set_output``. With ``add_indicator``, columns
+            whose labels are no strings have the names of :meth:`get_feature_names_out`.
         """
         check_is_fitted(self)
         if self.sample_posterior:
             (filled,) = self.estimator_.sample_imputations(X, 1, self.random_state)
         else:
             filled = self.impute(X)
-        return self._finished(filled, X)
+        filled = self._finished(filled, X)
+        to_pandas = _get_output_config("transform", self)["dense"] == "pandas"
+        # Left to scikit-learn, dates become numbers, and all columns objects, or of one type.
+        return filled.to_pandas() if to_pandas and nw.dependencies.is_polars_dataframe(filled) else filled
 
     def impute(self, X, return_uncertainty: bool = False):
         """Fill the missing cells by their best prediction, whatever ``sample_posterior`` says, without indicators.
@@ -239,7 +245,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         if not self.add_indicator:
             return filled
         missing = self._missing(X)[:, self.indicated_]
-        return with_indicators(filled, missing, self.get_feature_names_out()[self.n_features_in_ :])
+        return with_indicators(filled, missing, self.get_feature_names_out())
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Names of the columns of the output.

@@ -109,6 +109,32 @@ def test_polars_in_and_out(table):
     assert filled["missingindicator_height"].to_list() == gaps["height"].isna().tolist()
 
 
+@pytest.mark.parametrize("add_indicator", [False, True])
+def test_pandas_of_polars_has_its_types(table, add_indicator):
+    """All columns had become numbers, or objects; dates beside indicators failed."""
+    pl = pytest.importorskip("polars")
+    gaps = table[1][:60].assign(day=pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(60), "D"))
+    gaps["colour"] = gaps["colour"].astype("string")
+    imputer = BayesianImputer(BRIEF, add_indicator=add_indicator, random_state=0)
+    own = imputer.fit_transform(pl.from_pandas(gaps))
+    assert isinstance(own, pl.DataFrame)
+    frame = imputer.set_output(transform="pandas").transform(pl.from_pandas(gaps))
+    pd.testing.assert_frame_equal(frame, own.to_pandas())
+    assert [dtype.kind for dtype in frame.dtypes] == ["f", "f", "O", "b", "M"] + 3 * add_indicator * ["b"]
+    assert isinstance(imputer.set_output(transform="default").transform(pl.from_pandas(gaps)), pl.DataFrame)
+
+
+def test_indicators_beside_numbered_columns(table):
+    """Labels of two types are refused by all of scikit-learn."""
+    numbered = table[1][["height", "weight"]].set_axis([0, 1], axis=1)
+    imputer = BayesianImputer(BRIEF, add_indicator=True, random_state=0)
+    filled = imputer.fit_transform(numbered)
+    assert filled.columns.tolist() == ["x0", "x1", "missingindicator_x0", "missingindicator_x1"]
+    assert filled.columns.tolist() == imputer.get_feature_names_out().tolist()
+    assert StandardScaler().fit(filled).n_features_in_ == 4
+    assert BayesianImputer(BRIEF, random_state=0).fit_transform(numbered).columns.tolist() == [0, 1]
+
+
 def test_before_a_classifier(table):
     _, gaps, group = table
     encode = ColumnTransformer([("colour", OneHotEncoder(), ["colour"])], remainder=StandardScaler())
