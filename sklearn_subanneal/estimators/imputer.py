@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils._set_output import _get_output_config
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.arguments import LARGEST, checked_flag
@@ -21,6 +22,7 @@ from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._filled_tables import unmodelled_cells
 from sklearn_subanneal.estimators._imputations import Imputations
 from sklearn_subanneal.estimators._inner_model import fitted_inner
+from sklearn_subanneal.estimators._mixture_imputations import NOTHING_TO_FILL, MixtureImputations
 from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators._row_metadata import row_metadata
 from sklearn_subanneal.tables.indicator_columns import with_indicators
@@ -154,8 +156,10 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         Raises
         ------
         ValueError
-            If X is no table, weights or strata are not as described, or X has a column with the name of an indicator.
+            If ``estimator`` is no such model, or one of documents, X is no table, weights or strata are not as
+            described, or X has a column with the name of an indicator.
         """
+        self._check_estimator()
         with unchanged_on_failure(self):
             of_rows = row_metadata(X, sample_weight, strata)
             self.estimator_ = fitted_inner(self, X, **of_rows)
@@ -170,6 +174,16 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
                 limit = self.estimator_.time_limit
                 self._refinements = self.estimator_._refinements(X, inf if limit is None else limit)
         return self
+
+    def _check_estimator(self):
+        model = self.estimator.estimator if isinstance(self.estimator, FrozenEstimator) else self.estimator
+        if not isinstance(model, Imputations | MixtureImputations | None):
+            raise ValueError(
+                "estimator must be a CrossCat, a SubsampleAnnealedDPMM or a TreeGuidedNRMM, or such a model in a "
+                f"FrozenEstimator, got {self.estimator!r}"
+            )
+        if isinstance(model, MixtureImputations) and model._has_documents:
+            raise ValueError(NOTHING_TO_FILL.format(type(self).__name__))
 
     def transform(self, X) -> Any:
         """Fill the missing cells.
@@ -193,9 +207,12 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         else:
             filled = self.impute(X)
         filled = self._finished(filled, X)
-        to_pandas = _get_output_config("transform", self)["dense"] == "pandas"
+        # As ``set_output`` says, or else the configuration.
+        container = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         # Left to scikit-learn, dates become numbers, and all columns objects, or of one type.
-        return filled.to_pandas() if to_pandas and nw.dependencies.is_polars_dataframe(filled) else filled
+        if container == "pandas" and nw.dependencies.is_polars_dataframe(filled):
+            return filled.to_pandas()
+        return filled
 
     def impute(self, X, return_uncertainty: bool = False):
         """Fill the missing cells by their best prediction, whatever ``sample_posterior`` says, without indicators.
