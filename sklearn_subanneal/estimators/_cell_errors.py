@@ -47,19 +47,17 @@ class CellErrors:
     @classmethod
     def of(cls, table: Table, models: list[ColumnModel], arrays, surprisal, alone) -> CellErrors:
         """Those of a table by its training rows, with ``arrays``, ``surprisal`` and ``alone`` of :meth:`log_odds`."""
-        typical, values, counts = [], [], []
+        typical, atoms, counts = [], atoms_of_models(table, models), []
         for j, at in enumerate(table.places):
             column = table.modelled(j)
             own = np.flatnonzero(~np.isnan(surprisal[:, j]))
             cells, logs = arrays[at[0]][own], alone[own, j]
-            atoms = models[at[0]].atoms if isinstance(models[at[0]], Semicontinuous) else None
-            kinds = _kinds(column, atoms, cells)
+            kinds = kinds_of_cells(column, atoms[j], cells)
             sums = np.bincount(kinds, logs, 1), np.bincount(kinds, minlength=1)
-            values.append(atoms)
             typical.append(sums[0] / np.maximum(sums[1], 1))
             few = column.categories
             counts.append(None if few is None else np.bincount(cells[cells >= 0].astype(int), minlength=len(few)))
-        return cls(table, typical, values, counts)
+        return cls(table, typical, atoms, counts)
 
     def log_odds(self, arrays: list[np.ndarray], surprisal: np.ndarray, alone: np.ndarray) -> np.ndarray:
         """Log of the density of each cell as an error over its density given the rest of the row.
@@ -83,7 +81,7 @@ class CellErrors:
                 out[:, j] = np.nan
                 continue
             cells, counts, other = arrays[at[0]], self.counts[j], alone[:, j]
-            anything = self.typical[j].take(_kinds(column, self.atoms[j], cells), mode="clip")
+            anything = self.typical[j].take(kinds_of_cells(column, self.atoms[j], cells), mode="clip")
             if counts is not None:
                 # The right category is taken to be the most frequent other one, where that matters.
                 most = _most_frequent_others(counts, cells.astype(int)) / max(counts.sum(), 1)
@@ -95,7 +93,13 @@ class CellErrors:
         return np.nan_to_num(out, nan=MISSING)
 
 
-def _kinds(column: Column, atoms: np.ndarray | None, cells: np.ndarray) -> np.ndarray:
+def atoms_of_models(table: Table, models: list[ColumnModel]) -> list[np.ndarray | None]:
+    """For each column of the table its atoms, if it is a semicontinuous one that is modelled as one column."""
+    firsts = (models[at[0]] for at in table.places)
+    return [model.atoms if isinstance(model, Semicontinuous) else None for model in firsts]
+
+
+def kinds_of_cells(column: Column, atoms: np.ndarray | None, cells: np.ndarray) -> np.ndarray:
     """Which atom of a semicontinuous column each cell is, 1, 2, ..., or 0: none; 0 in all other columns."""
     if atoms is not None:
         at = np.searchsorted(atoms, cells).clip(max=len(atoms) - 1)

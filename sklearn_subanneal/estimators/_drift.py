@@ -59,7 +59,8 @@ class TrainingCells:
     cells : list of ndarray of shape (n_rows,)
         Typed columns of some rows.
     surprisal : ndarray of shape (n_rows, n_columns)
-        Given the other cells and rows; NaN for missing cells, and for categories that no other row has.
+        Given the other cells and rows, without the units of the columns: cells that have a density and atoms of a
+        column are averaged. NaN for missing cells, and for categories that no other row has.
     largest : ndarray of shape (n_columns,)
         Larger surprisals count as much as these.
     counts : dict of int to ndarray
@@ -184,8 +185,8 @@ class TrainingCells:
 class DriftQueries:
     """The method that compares a new table with the training table: a mixin for a fitted detector.
 
-    It reads ``crosscat_``, ``_known``, the index of its training rows, ``_compared``, its :class:`TrainingCells`, and
-    ``_surprisal(arrays)``.
+    It reads ``crosscat_``, ``_known``, the index of its training rows, ``_compared``, its :class:`TrainingCells`,
+    ``_cell_units``, and ``_surprisal(arrays)``.
     """
 
     def drift(self, X) -> list[ColumnDrift]:
@@ -208,7 +209,8 @@ class DriftQueries:
         check_is_fitted(self)
         arrays = self.crosscat_._encode(X, scored=True)
         gaps = gaps_of_columns(self.crosscat_, X)
-        return self._compared.drifts(arrays, self._surprisal(arrays), gaps, self._known.places(arrays) < 0)
+        surprisal = self._cell_units.of_cells(arrays, self._surprisal(arrays))
+        return self._compared.drifts(arrays, surprisal, gaps, self._known.places(arrays) < 0)
 
 
 def gaps_of_columns(model, X) -> np.ndarray:

@@ -23,7 +23,17 @@ def unfitted_inner(outer, present: np.ndarray | None = None):
     present : ndarray of bool, shape (n_samples,), or None
         The rows of the table to which the model is fitted: labels of its subsampling are those of the whole table.
         None: all.
+
+    Raises
+    ------
+    ValueError
+        If the model is frozen.
     """
+    if isinstance(outer.estimator, FrozenEstimator):
+        raise ValueError(
+            f"{type(outer).__name__} fits its model to X and y together, so that estimator cannot be frozen: give it "
+            "the unfitted model"
+        )
     model = CrossCat() if outer.estimator is None else clone(outer.estimator)
     if outer.random_state is not None:
         model.set_params(random_state=outer.random_state)

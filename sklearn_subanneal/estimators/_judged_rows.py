@@ -12,10 +12,12 @@ from sklearn_subanneal.views.views_predictive import ensemble_of_views, left_out
 class JudgedRows:
     """The judgements of rows of which a detector makes scores and reasons: a mixin.
 
-    It reads ``crosscat_``, ``_known``, the index of its training rows, and ``_rare_share``.
+    It reads ``crosscat_``, ``_known``, the index of its training rows, ``_rare_share`` and ``_cell_units``.
     """
 
     def _improbabilities(self, arrays, excess) -> np.ndarray:
+        """Of rows as wholes, -log densities without the units of the columns; of their oddest cells, the excess."""
+
         def judge(cells, seen):
             if seen is None:
                 average = ensemble_of_views(model._models, model._flat_draws(), self._rare_share)
@@ -24,7 +26,8 @@ class JudgedRows:
             return average.least_score(cells)
 
         model = self.crosscat_
-        return np.column_stack([-self._known.judged(arrays, judge), excess.max(axis=1)])
+        whole = self._cell_units.of_rows(arrays, -self._known.judged(arrays, judge))
+        return np.column_stack([whole, excess.max(axis=1)])
 
     def _alone(self, arrays) -> np.ndarray:
         """Log densities of cells whatever the rest of their rows, of training rows given the other rows."""

@@ -158,9 +158,9 @@ def _judged_part(detector, X, of_rows, kept, seed) -> LeftOutPart | None:
     weights = is_new * of_rows.get("sample_weight", np.ones(len(kept), int))[~kept]
     scores, copies = np.repeat(scores, weights), np.repeat(np.arange(is_new.sum()), weights[is_new])
     gaps = gaps_of_columns(own.crosscat_, left)[is_new][copies]
-    excess = own._compared.excess(
-        [array[copies] for array in cells], surprisal[copies], gaps, np.ones(len(copies), bool)
-    )
+    cells = [array[copies] for array in cells]
+    without_units = own._cell_units.of_cells(cells, surprisal[copies])
+    excess = own._compared.excess(cells, without_units, gaps, np.ones(len(copies), bool))
     places = np.arange(len(own._sorted_scores)) / (len(own._sorted_scores) - 1)
     ranks = np.interp(scores, own._sorted_scores, places)
     return LeftOutPart(ranks, np.minimum(scores - own._sorted_scores[0], 0.0), excess)

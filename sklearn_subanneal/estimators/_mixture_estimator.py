@@ -217,7 +217,8 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
         return partitions.resolve_partition(self.partition)
 
     def _weights_of_chains(self, arrays) -> np.ndarray:
-        rows, counts = self._copies.some_distinct(arrays, MOST_LEFT_OUT, known_rows(self._models, arrays))
+        among = known_rows(self._models, arrays) & self._copies.independent(arrays)
+        rows, counts = self._copies.some_distinct(arrays, MOST_LEFT_OUT, among)
         return chain_weights_of_mixtures(
             self._models, self._draws, self.posterior_labels_[:, :, rows], [array[rows] for array in arrays], counts
         )
@@ -302,8 +303,7 @@ class MixtureEstimator(MixtureImputations, ClusterMoments, CovarianceChoice, MCM
         -------
         log_density : ndarray of shape (n_samples,)
         """
-        arrays = self._encode(X, scored=True)
-        return self._by_rows(Ensemble.score, arrays)
+        return self._by_rows(Ensemble.score, self._encode(X, scored=True))
 
     def _new_average(self):
         return ensemble_of_mixtures(self._models, self._flat_draws())

@@ -38,7 +38,13 @@ class TrainingRows:
         """The training rows as the draws have them."""
         return SeenRows.of(self._models, self._flat_row_labels(), arrays, self._copies)
 
-    def _some_seen_rows(self, arrays, n_rows: int) -> tuple[SeenRows, list[np.ndarray], np.ndarray]:
-        """Some training rows: as the draws have them, their typed columns, and how often each counts."""
-        rows, counts = self._copies.some_distinct(arrays, n_rows)
+    def _some_seen_rows(
+        self, arrays, n_rows: int, independent: bool = False
+    ) -> tuple[SeenRows, list[np.ndarray], np.ndarray]:
+        """Some training rows: as the draws have them, their typed columns, and how often each counts.
+
+        With ``independent``, none whose own copies, the equal rows, tell how well the others predict it.
+        """
+        among = self._copies.independent(arrays) if independent else None
+        rows, counts = self._copies.some_distinct(arrays, n_rows, among)
         return self._seen_rows(arrays).take(rows), [array[rows] for array in arrays], counts

@@ -18,7 +18,7 @@ class ViewsSummary:
 
     A mixin for an estimator whose draws are those of views. It reads ``_models``, ``_draws``, ``_results``,
     ``_copies``, ``_warns``, ``_partitions()``, ``_view(view, arrays)``, ``_draw_weights()``,
-    ``_some_seen_rows(arrays, n)`` and ``_warn_of_contradictions(arrays, stacklevel)``.
+    ``_some_seen_rows(arrays, n, independent)`` and ``_warn_of_contradictions(arrays, stacklevel)``.
     """
 
     def _summarize(self, arrays):
@@ -52,5 +52,5 @@ class ViewsSummary:
             self._warn_of_contradictions(arrays, stacklevel=6)
 
     def _weights_of_chains(self, arrays) -> np.ndarray:
-        seen, cells, counts = self._some_seen_rows(arrays, MOST_LEFT_OUT)
+        seen, cells, counts = self._some_seen_rows(arrays, MOST_LEFT_OUT, independent=True)
         return chain_weights(self._models, self._draws, seen, cells, None, counts)

@@ -14,6 +14,7 @@ from sklearn_subanneal._core.fit_decorators import fit_context, with_callbacks
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._row_metadata import present_rows
 from sklearn_subanneal.estimators._target_columns import TargetColumns
+from sklearn_subanneal.tables.cells import is_missing_value
 from sklearn_subanneal.tables.unreadable import as_array
 from sklearn_subanneal.views.left_out_rows import LeftOutRows
 from sklearn_subanneal.views.pool_learning import learned_pool
@@ -118,7 +119,9 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
         ValueError
             If X is no table, y are no classes, or the weights or strata are not as described.
         """
-        y = column_or_1d(as_array(y, "y") if isinstance(y, list | tuple) else y, warn=True)
+        given = as_array(y, "y") if isinstance(y, list | tuple) else y
+        _refuse_missing(given)
+        y = column_or_1d(given, warn=True)
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         X, y, of_rows, present = present_rows(X, y, sample_weight, strata)
@@ -171,3 +174,14 @@ class CrossCatClassifier(ClassifierMixin, TargetColumns):
         """
         probabilities = self.predict_proba(X)
         return self.classes_[probabilities.argmax(axis=1)]
+
+
+def _refuse_missing(y):
+    """Of classes that are no numbers; scikit-learn compares them with one another, and not all can be compared."""
+    cells = np.asarray(y)
+    if cells.dtype.kind == "O":
+        missing = cells.ndim > 0 and any(map(is_missing_value, cells.ravel()))
+    else:
+        missing = cells.dtype.kind in "mM" and np.isnat(cells).any()
+    if missing:
+        raise ValueError("Input y contains NaN: leave out the rows without a class, or make it a class of its own")

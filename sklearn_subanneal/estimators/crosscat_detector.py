@@ -14,6 +14,7 @@ from sklearn_subanneal._core.constraints import HasMethods, NumberRange
 from sklearn_subanneal._core.fit_decorators import fit_context
 from sklearn_subanneal._core.random_states import RANDOM_STATE, seeded_generator
 from sklearn_subanneal.estimators._cell_errors import MISSING, CellErrors
+from sklearn_subanneal.estimators._cell_units import CellUnits
 from sklearn_subanneal.estimators._drift import DriftQueries, TrainingCells, gaps_of_columns
 from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._inner_model import fitted_inner
@@ -161,8 +162,9 @@ class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, Bas
                 copies = np.repeat(copies, of_rows["sample_weight"])
             judged = np.where(np.isnan(surprisal).all(axis=0), 0.0, surprisal)[copies]
             self.usual_surprisal_, self.large_surprisal_ = np.nanquantile(judged, USUAL_AND_LARGE, axis=0)
-            of_copies = [array[copies] for array in arrays], surprisal[copies], alone[copies]
-            self._errors = CellErrors.of(model._table, model._models, *of_copies)
+            of_copies = [array[copies] for array in arrays], surprisal[copies]
+            self._errors = CellErrors.of(model._table, model._models, *of_copies, alone[copies])
+            self._cell_units = CellUnits.of(model._table, model._models, *of_copies)
             parts = self._improbabilities(arrays, self._errors.log_odds(arrays, surprisal, alone))
             self._units = np.quantile(parts[copies], UNITS, axis=0)
             self.training_scores_ = self._scores(parts)
@@ -172,7 +174,8 @@ class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, Bas
             seed = int(seeded_generator(source).integers(2**31))
             left_out = parts_left_out(self, X, of_rows, self._known.places(arrays), seed)
             self._calibration = ScoreCalibration.of_parts(left_out, self._sorted_scores)
-            compared = TrainingCells.of(model._table, *of_copies[:2], gaps_of_columns(model, X)[copies])
+            without_units = self._cell_units.of_cells(*of_copies)
+            compared = TrainingCells.of(model._table, of_copies[0], without_units, gaps_of_columns(model, X)[copies])
             self._compared = compared.with_optimism([part.excess for part in left_out])
         return self
 
@@ -180,9 +183,12 @@ class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, Bas
         """The less, the odder a row is.
 
         Minus the larger of two measures, the row's improbability (-log density under the common clusters) and the
-        largest ``excess`` of its cells (see :meth:`reasons`). Each is given in units in which 0 is the median of the
-        training rows and 1 their 80 % quantile. A new row gets the score of training rows that are as odd; one with
-        impossible cells (a 2 among zeros and ones, a logarithm of another amount) less than all of them.
+        largest ``excess`` of its cells (see :meth:`reasons`). The improbability is such that rows with different cells
+        can be compared, in any units of the columns: for a cell that has a density it has what is beyond the usual
+        surprisal of such cells, and for a missing cell what is usual for those of its column. Each measure is given in
+        units in which 0 is the median of the training rows and 1 their 80 % quantile. A new row gets the score of
+        training rows that are as odd; one with impossible cells (a 2 among zeros and ones, a logarithm of another
+        amount) less than all of them.
 
         Parameters
         ----------
@@ -310,7 +316,7 @@ class CrossCatDetector(DriftQueries, JudgedRows, OutlierMixin, Presentation, Bas
         return np.where(n_impossible > 0, odder, scores), is_new | (n_impossible > 0)
 
     def _scores_of(self, X):
-        """Scores, of new rows before they are calibrated; which rows are new, and their typed cells and surprisal."""
+        """Scores, of new rows before they are calibrated; which rows are new; their typed cells and their surprisal."""
         arrays = self.crosscat_._encode(X, scored=True)
         places = self._known.places(arrays)
         scores, is_new = self.training_scores_[places], places < 0

@@ -24,6 +24,9 @@ from sklearn_subanneal.views.chain_weights import chain_weights
 from sklearn_subanneal.views.draws import ViewsDraw
 from sklearn_subanneal.views.left_out_ranks import left_out_ranks
 
+# With fewer targets by which to find the levels of intervals, they are those of the posterior.
+FEWEST_LEFT_OUT = 10
+
 
 class CrossCatRegressor(RegressorMixin, TargetColumns):
     """Regression by cross-categorization, of one target or several.
@@ -184,11 +187,13 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
     def predict_interval(self, X, coverage: float = 0.9) -> np.ndarray:
         """An interval that contains each target with this probability, between two quantiles.
 
-        The levels of these quantiles, such as 0.04 and 0.96 for a coverage of 0.9, are those by which this share of
-        up to 500 training targets would lie in their intervals, each predicted by the other rows. So the coverage does
-        not depend on whether the posterior predictive distribution is too wide or too narrow, as far as training rows
-        show it. It holds for rows that miss as many cells as training rows do, and for each target alone: all targets
-        of a row are in their intervals less often.
+        The levels of these quantiles, such as 0.04 and 0.96 for a coverage of 0.9, are those by which this share of up
+        to 500 training targets would lie in their intervals, each predicted by the other rows. So the coverage does not
+        depend on whether the posterior predictive distribution is too wide or too narrow, as far as training rows show
+        it. Equal rows with a real cell that no other row has, such as rows with a weight, are none of these, since
+        their copies tell the target; with fewer than ten others the levels are those of the posterior. The coverage
+        holds for rows that miss as many cells as training rows do, and for each target alone: all targets of a row are
+        in their intervals less often.
 
         Parameters
         ----------
@@ -256,12 +261,14 @@ class CrossCatRegressor(RegressorMixin, TargetColumns):
             return 0.5 * coverage
         distances = self._distances[number]
         n_rows = len(distances)
+        if n_rows < FEWEST_LEFT_OUT:
+            return 0.5 * coverage
         rank = min(int(np.ceil((n_rows + 1) * coverage)), n_rows)
         return np.clip(distances[rank - 1], 0.5 / (n_rows + 1), 0.5 - 0.5 / (n_rows + 1))
 
     def _learn_from_left_out(self, arrays):
         inner, targets = self.crosscat_, self._targets()
-        seen, cells, counts = inner._some_seen_rows(arrays, self._most_left_out)
+        seen, cells, counts = inner._some_seen_rows(arrays, self._most_left_out, independent=True)
         others = [[other for other in targets if other != target] for target in targets]
         weights = np.array(
             [

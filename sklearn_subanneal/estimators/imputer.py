@@ -6,8 +6,11 @@ from math import inf
 from numbers import Integral
 from typing import Any, Self
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklearn_subanneal._core.arguments import LARGEST, checked_flag
@@ -19,6 +22,7 @@ from sklearn_subanneal.estimators._failure import unchanged_on_failure
 from sklearn_subanneal.estimators._filled_tables import unmodelled_cells
 from sklearn_subanneal.estimators._imputations import Imputations
 from sklearn_subanneal.estimators._inner_model import fitted_inner
+from sklearn_subanneal.estimators._mixture_imputations import NOTHING_TO_FILL, MixtureImputations
 from sklearn_subanneal.estimators._presentation import Presentation
 from sklearn_subanneal.estimators._row_metadata import row_metadata
 from sklearn_subanneal.tables.indicator_columns import with_indicators
@@ -152,8 +156,10 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         Raises
         ------
         ValueError
-            If X is no table, weights or strata are not as described, or X has a column with the name of an indicator.
+            If ``estimator`` is no such model, or one of documents, X is no table, weights or strata are not as
+            described, or X has a column with the name of an indicator.
         """
+        self._check_estimator()
         with unchanged_on_failure(self):
             of_rows = row_metadata(X, sample_weight, strata)
             self.estimator_ = fitted_inner(self, X, **of_rows)
@@ -169,6 +175,16 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
                 self._refinements = self.estimator_._refinements(X, inf if limit is None else limit)
         return self
 
+    def _check_estimator(self):
+        model = self.estimator.estimator if isinstance(self.estimator, FrozenEstimator) else self.estimator
+        if not isinstance(model, Imputations | MixtureImputations | None):
+            raise ValueError(
+                "estimator must be a CrossCat, a SubsampleAnnealedDPMM or a TreeGuidedNRMM, or such a model in a "
+                f"FrozenEstimator, got {self.estimator!r}"
+            )
+        if isinstance(model, MixtureImputations) and model._has_documents:
+            raise ValueError(NOTHING_TO_FILL.format(type(self).__name__))
+
     def transform(self, X) -> Any:
         """Fill the missing cells.
 
@@ -182,14 +198,21 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         Returns
         -------
         filled : ndarray or DataFrame of shape (n_samples, n_features_out)
-            In the container of ``fit``, with its types.
+            In the container of ``fit``, with its types, or in that of ``set_output``. With ``add_indicator``, columns
+            whose labels are no strings have the names of :meth:`get_feature_names_out`.
         """
         check_is_fitted(self)
         if self.sample_posterior:
             (filled,) = self.estimator_.sample_imputations(X, 1, self.random_state)
         else:
             filled = self.impute(X)
-        return self._finished(filled, X)
+        filled = self._finished(filled, X)
+        # As ``set_output`` says, or else the configuration.
+        container = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        # Left to scikit-learn, dates become numbers, and all columns objects, or of one type.
+        if container == "pandas" and nw.dependencies.is_polars_dataframe(filled):
+            return filled.to_pandas()
+        return filled
 
     def impute(self, X, return_uncertainty: bool = False):
         """Fill the missing cells by their best prediction, whatever ``sample_posterior`` says, without indicators.
@@ -239,7 +262,7 @@ class BayesianImputer(OneToOneFeatureMixin, TransformerMixin, Presentation, Base
         if not self.add_indicator:
             return filled
         missing = self._missing(X)[:, self.indicated_]
-        return with_indicators(filled, missing, self.get_feature_names_out()[self.n_features_in_ :])
+        return with_indicators(filled, missing, self.get_feature_names_out())
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Names of the columns of the output.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_subanneal.portable.classes import class_of
-from sklearn_subanneal.portable.encoding import BIT_GENERATORS
+from sklearn_subanneal.portable.encoding import BIT_GENERATORS, REQUESTS
 
 
 class Decoder:
@@ -58,7 +59,10 @@ class Decoder:
             else:
                 # Before its attributes, which may refer to it.
                 made = self._made[place] = cls.__new__(cls)
-                vars(made).update({key: self.decode(own) for key, own in stored["state"].items()})
+                state = {key: self.decode(own) for key, own in stored["state"].items()}
+                if REQUESTS in state:
+                    state[REQUESTS] = requests_of(made, state[REQUESTS])
+                vars(made).update(state)
         return self._made[place]
 
     def _tuple(self, value):
@@ -126,6 +130,15 @@ class Decoder:
 
     def _slice(self, value):
         return slice(*value["slice"])
+
+
+def requests_of(owner: Any, methods: Mapping[str, Mapping]) -> MetadataRequest:
+    """The object of scikit-learn that says which metadata a model requests, from plain names for each method."""
+    out = MetadataRequest(owner=owner)
+    for method, requests in methods.items():
+        for param, alias in requests.items():
+            vars(out)[method].add_request(param=param, alias=alias)
+    return out
 
 
 KINDS = {

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from sklearn_subanneal.portable.classes import class_name
 
-# Attributes that belong to a process, not to a model.
-LEFT_OUT = ("_skl_callbacks",)
+# Attributes that belong to a process, not to a model, and a version that scikit-learn adds to the state of its own.
+LEFT_OUT = ("_skl_callbacks", "_sklearn_version")
+# The attribute in which scikit-learn keeps which metadata a model requests.
+REQUESTS = "_metadata_request"
 BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
@@ -99,7 +102,11 @@ class Encoder:
                 f"{path} is a {type(value).__name__}, whose state is not a dict of attributes; a portable file cannot "
                 "hold it. Save the model by joblib.dump"
             )
-        return state or {}
+        state = dict(state or {})
+        if isinstance(state.get(REQUESTS), MetadataRequest):
+            methods = {name: own for name, own in vars(state[REQUESTS]).items() if name != "owner"}
+            state[REQUESTS] = {name: own.requests for name, own in methods.items() if own.requests}
+        return state
 
     def _tuple(self, value, path):
         if type(value) is not tuple:

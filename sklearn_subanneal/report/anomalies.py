@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sklearn_subanneal.estimators._cell_units import CellUnits
 from sklearn_subanneal.estimators._judged_table import JudgedTable
 from sklearn_subanneal.report.clusters import columns_of_view
 from sklearn_subanneal.report.column_types import brief
@@ -31,7 +32,7 @@ class AnomalousCell:
     value, expected : str
         The value in the table, and the prediction from the rest of the row.
     nats : float
-        Surprisal beyond the median of the column.
+        Surprisal beyond what is usual for the column.
     """
 
     row: int
@@ -51,7 +52,7 @@ class AnomalousRow:
     nats : float
         Surprisal in excess of the median row.
     cells : list of (column, nats)
-        Its cells of largest surprisal, and their surprisal in excess of the median of the column.
+        Its cells of largest surprisal, and their surprisal beyond what is usual for the column.
     """
 
     row: int
@@ -109,9 +110,10 @@ TRIAL, SHARE_OF_TIME = 32, 0.5
 def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int, deadline: float = inf) -> Anomalies:
     """Find the rows and cells of largest surprisal.
 
-    The score of a cell is -log p(cell | the rest of its row) less the median of its column, since densities of
-    different columns have different units. The score of a row is -log p(row), to which each missing cell adds the
-    median of its column, so that complete and incomplete rows can be compared.
+    The score of a cell is -log p(cell | the rest of its row) less what is usual for its column, since densities of
+    different columns have different units, and atoms of semicontinuous columns none. The score of a row is -log p(row)
+    less that of its cells that have a density, to which each missing cell adds what is usual for its column, so that
+    rows with and without it can be compared.
 
     Parameters
     ----------
@@ -133,11 +135,12 @@ def find_anomalies(model: CrossCat, source: Source, most: int, most_scored: int,
     X = source.X
     table = JudgedTable.of(model, X)
     rows, surprisal, novelty = _scored(table, most_scored, deadline)
-    medians = np.array([_median(column) for column in surprisal.T])
-    excess = np.nan_to_num(surprisal - medians, nan=-np.inf)
+    cells = [array[rows] for array in table.arrays]
+    units = CellUnits.of(model._table, model._models, cells, surprisal)
+    excess = np.nan_to_num(units.of_cells(cells, surprisal) - units.usual, nan=-np.inf)
     # Of columns that are functions of one another, the one that is modelled is odd.
     excess[:, [column.derivation is not None for column in model._table.columns]] = -np.inf
-    novelty += (np.isnan(surprisal) * medians).sum(axis=1)
+    novelty = units.of_rows(cells, novelty)
     novelty -= np.median(novelty)
     rows_found = [
         AnomalousRow(
@@ -190,12 +193,6 @@ def _singletons(model: CrossCat) -> list[SingletonRow]:
             if agreement[row, view] > 0.5:
                 found.append(SingletonRow(int(row), view, columns, float(agreement[row, view])))
     return sorted(found, key=lambda singleton: -singleton.share)
-
-
-def _median(column: np.ndarray) -> float:
-    """Median of the values that are not NaN; 0 if there is none."""
-    seen = column[~np.isnan(column)]
-    return float(np.median(seen)) if len(seen) else 0.0
 
 
 def _expected(table: JudgedTable, at: list[tuple[int, int]]) -> list[tuple[int, int, str]]:

@@ -202,7 +202,7 @@ def object_cells(name: str, dtype: str, values: Iterable) -> Cells:
             "a number nor a category: convert its cells to strings or numbers."
         ) from error
     table = np.full(len(position) + 1, -1)
-    distinct = [value for value in position if not _is_missing(value)]
+    distinct = [value for value in position if not is_missing_value(value)]
     table[[position[value] for value in distinct]] = np.arange(len(distinct))
     return Cells(name, dtype, distinct, table[codes])
 
@@ -292,6 +292,14 @@ def is_missing(array: np.ndarray) -> np.ndarray:
     return np.isnan(array) if array.dtype.kind == "f" else array < 0
 
 
+def is_missing_value(value) -> bool:
+    """Whether one object, a cell or a class, is a missing value."""
+    # By name, because pandas need not be installed: pandas.NA and pandas.NaT.
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating, Decimal, np.datetime64)) and value != value
+
+
 def unsupported(name: str, dtype) -> ValueError:
     """The error for a dtype that holds neither numbers nor categories."""
     if getattr(dtype, "kind", "") == "c":
@@ -309,13 +317,6 @@ def _occurring(values: list, codes: np.ndarray) -> tuple[list, np.ndarray]:
         return values, codes
     table = np.append(np.where(used, np.cumsum(used) - 1, -1), -1)
     return [value for value, is_used in zip(values, used, strict=True) if is_used], table[codes]
-
-
-def _is_missing(value) -> bool:
-    # By name, because pandas need not be installed: pandas.NA and pandas.NaT.
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating, Decimal, np.datetime64)) and value != value
 
 
 def _is_hashable(value) -> bool:

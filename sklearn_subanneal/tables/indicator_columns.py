@@ -17,12 +17,16 @@ def with_indicators(table, missing: NDArray, names: Sequence[str]):
     table : ndarray or DataFrame of shape (n_rows, n_columns)
     missing : ndarray of bool, shape (n_rows, n_indicators)
     names : sequence of str
-        Of the indicators.
+        Of the columns and the indicators. Labels of columns that are no strings are replaced by them: scikit-learn
+        refuses labels of two types.
     """
     if isinstance(table, np.ndarray):
         return np.hstack([table, missing])
+    added = names[table.shape[1] :]
     if nw.from_native(table).implementation.is_polars():
         import polars as pl
 
-        return table.with_columns(pl.Series(name, own) for name, own in zip(names, missing.T, strict=True))
-    return table.assign(**dict(zip(names, missing.T, strict=True)))
+        return table.with_columns(pl.Series(name, own) for name, own in zip(added, missing.T, strict=True))
+    if not all(isinstance(label, str) for label in table.columns):
+        table = table.set_axis(names[: table.shape[1]], axis=1)
+    return table.assign(**dict(zip(added, missing.T, strict=True)))

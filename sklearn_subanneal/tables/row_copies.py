@@ -109,6 +109,25 @@ class RowCopies:
         some = np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int)
         return rows[some], counts[some]
 
+    def independent(self, arrays: Sequence[np.ndarray | Documents]) -> np.ndarray:
+        """Which rows of the table, (n_rows,) bool, are predicted by the other modelled rows as new rows are.
+
+        Of equal rows, this is about the one that :meth:`distinct` gives. Its copies are among the others. If it has a
+        real cell that no other row has, they tell it: where cells are not rounded, equal rows are not several records
+        that agree, but one that has a weight. In a table of discrete or rounded records, few rows have such a cell. Of
+        a single column nothing can be said.
+        """
+        rows, counts = self.distinct(arrays)
+        out = np.ones(len(arrays[0]), bool)
+        if len(arrays) == 1 or (counts == 1).all():
+            return out
+        for array in arrays:
+            if array.dtype.kind == "f":
+                cells = array[rows]
+                _, places, n_rows = np.unique(cells, return_inverse=True, return_counts=True)
+                out[rows[(n_rows[places] == 1) & ~np.isnan(cells) & (counts > 1)]] = False
+        return out
+
     def of_table(self, values: np.ndarray, absent) -> np.ndarray:
         """Values of the rows of the table, (..., n_rows), from those of the modelled rows, (..., n_copies).
 

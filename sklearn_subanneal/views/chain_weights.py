@@ -33,7 +33,7 @@ def chain_weights(
     Chains that end in different modes do not have the posterior's share of draws in each. They have the weights that
     maximise the sum over training rows of log p(row | other rows), or of log p(cell | other cells of the row, other
     rows) (Yao et al., 2018), where p is the predictive distribution in which these weights are used: the density that a
-    chain gives to the other cells of the row counts too.
+    chain gives to the other cells of the row counts too. The weights are equal if there are no rows.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def chain_weights(
     Y. Yao, A. Vehtari, D. Simpson, A. Gelman (2018), Using stacking to average Bayesian predictive distributions,
     Bayesian Analysis 13, 917-1007 (section 3.1).
     """
-    if len(chains) == 1:
-        return np.ones(1)
+    if len(chains) == 1 or not len(counts):
+        return np.full(len(chains), 1.0 / len(chains))
     whole, others = np.zeros((2, len(chains), len(arrays[0])))
     start = 0
     for chain, draws in enumerate(chains):

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning, NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -183,6 +184,36 @@ def test_unseen_categories():
     model = CrossCatClassifier(CrossCat(**SHORT), random_state=0).fit(frame, z)
     missing = model.predict_proba(frame[:1].assign(colour=None))
     np.testing.assert_allclose(model.predict_proba(strange)[:1], missing, rtol=1e-12)
+
+
+LABELS = ["a", "b", "a", "b", "a"] * 6
+MISSING_CLASSES = {
+    "string": pd.Series([None, *LABELS[1:]], dtype="string"),
+    "None": np.array([None, *LABELS[1:]], dtype=object),
+    "list": [None, *LABELS[1:]],
+    "NA": np.array([pd.NA, *LABELS[1:]], dtype=object),
+    "NaN": np.array([NAN, *LABELS[1:]], dtype=object),
+    "categories": pd.Series(pd.Categorical([None, *LABELS[1:]])),
+    "polars": pl.Series("y", [None, *LABELS[1:]]),
+    "integers": pd.Series([None, *range(2), *[1] * 27], dtype="Int64"),
+    "dates": pd.Series([pd.NaT, *pd.to_datetime(["2024-01-01", "2024-01-02"]), *[pd.Timestamp("2024-01-01")] * 27]),
+    "frame": pd.DataFrame({"y": pd.Series([None, *LABELS[1:]], dtype="string")}),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING_CLASSES)
+def test_a_missing_class_is_refused(kind):
+    with pytest.raises(ValueError, match=r"^Input y contains NaN"):
+        CrossCatClassifier(CrossCat(**SHORT)).fit(groups(30)[0], MISSING_CLASSES[kind])
+
+
+@pytest.mark.parametrize("random_state", [None, 0])
+@pytest.mark.parametrize("estimator", [CrossCatClassifier, CrossCatRegressor])
+def test_a_frozen_model_is_refused(estimator, random_state):
+    frame, z = groups(30)
+    frozen = FrozenEstimator(CrossCat(**SHORT).fit(frame))
+    with pytest.raises(ValueError, match=rf"{estimator.__name__} fits its model to X and y together.*unfitted model"):
+        estimator(frozen, random_state=random_state).fit(frame, z)
 
 
 @pytest.mark.parametrize("estimator", [CrossCatClassifier, CrossCatRegressor])

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from sklearn_subanneal import BayesianImputer, CrossCat, SubsampleAnnealedDPMM
+from sklearn_subanneal import BayesianImputer, CrossCat, SubsampleAnnealedDPMM, TreeGuidedNRMM
 from sklearn_subanneal.annealing import SubsampleAnneal
 
 BRIEF = CrossCat(schedule=SubsampleAnneal(passes=10), n_chains=1, n_draws=5, max_sweeps=5)
@@ -107,6 +109,54 @@ def test_polars_in_and_out(table):
     assert isinstance(filled, pl.DataFrame)
     assert filled.null_count().sum_horizontal().item() == 0
     assert filled["missingindicator_height"].to_list() == gaps["height"].isna().tolist()
+
+
+@pytest.mark.parametrize("add_indicator", [False, True])
+def test_pandas_of_polars_has_its_types(table, add_indicator):
+    """All columns had become numbers, or objects; dates beside indicators failed."""
+    pl = pytest.importorskip("polars")
+    gaps = table[1][:60].assign(day=pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(60), "D"))
+    gaps["colour"] = gaps["colour"].astype("string")
+    imputer = BayesianImputer(BRIEF, add_indicator=add_indicator, random_state=0)
+    own = imputer.fit_transform(pl.from_pandas(gaps))
+    assert isinstance(own, pl.DataFrame)
+    frame = imputer.set_output(transform="pandas").transform(pl.from_pandas(gaps))
+    pd.testing.assert_frame_equal(frame, own.to_pandas())
+    with config_context(transform_output="pandas"):
+        plain = BayesianImputer(BRIEF, add_indicator=add_indicator, random_state=0)
+        pd.testing.assert_frame_equal(plain.fit_transform(pl.from_pandas(gaps)), frame)
+    assert [dtype.kind for dtype in frame.dtypes] == ["f", "f", "O", "b", "M"] + 3 * add_indicator * ["b"]
+    assert isinstance(imputer.set_output(transform="default").transform(pl.from_pandas(gaps)), pl.DataFrame)
+
+
+def test_indicators_beside_numbered_columns(table):
+    """Labels of two types are refused by all of scikit-learn."""
+    numbered = table[1][["height", "weight"]].set_axis([0, 1], axis=1)
+    imputer = BayesianImputer(BRIEF, add_indicator=True, random_state=0)
+    filled = imputer.fit_transform(numbered)
+    assert filled.columns.tolist() == ["x0", "x1", "missingindicator_x0", "missingindicator_x1"]
+    assert filled.columns.tolist() == imputer.get_feature_names_out().tolist()
+    assert StandardScaler().fit(filled).n_features_in_ == 4
+    assert BayesianImputer(BRIEF, random_state=0).fit_transform(numbered).columns.tolist() == [0, 1]
+
+
+def test_models_that_do_not_fill_tables_are_refused_before_the_fit(table):
+    gaps = table[1][["height", "weight"]]
+    counts = np.random.default_rng(0).poisson(1.0, (30, 6)).astype(float)
+    bags = TreeGuidedNRMM(feature_types="bag-of-words", n_chains=1, n_draws=2, max_sweeps=3)
+    three = "must be a CrossCat, a SubsampleAnnealedDPMM or a TreeGuidedNRMM, or such a model in a FrozenEstimator"
+    inner = BayesianImputer(BRIEF)
+    for wrong, X, message in (
+        (bags, counts, "BayesianImputer has nothing to fill: a word that does not occur"),
+        (FrozenEstimator(clone(bags).fit(counts)), counts, "has nothing to fill"),
+        (inner, gaps, three),
+        (FrozenEstimator(clone(inner).fit(gaps)), gaps, three),
+        (CrossCat, gaps, three),
+    ):
+        imputer = BayesianImputer(wrong)
+        with pytest.raises(ValueError, match=message):
+            imputer.fit(X)
+        assert vars(imputer).keys() == vars(BayesianImputer()).keys()
 
 
 def test_before_a_classifier(table):

@@ -263,6 +263,34 @@ def test_supervised(model, kind):
         clone(model).fit(X, y[:-1], sample_weight=WEIGHTS)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("model", [JOINT, SubsampleAnnealedDPMM(**BRIEF)], ids=["views", "mixture"])
+def test_copies_do_not_judge_the_chains(model):
+    """Chains had been judged by how well the copies of a row predict it: the best were those with the most clusters."""
+    X = np.random.default_rng(5).normal(size=(60, 3)) + 4.0 * (np.arange(60) % 2)[:, None]
+    model = clone(model).set_params(covariance_type="diag")
+    assert_array_equal(clone(model).fit(X, sample_weight=np.full(60, 3)).chain_weights_, [0.5, 0.5])
+    # Of rounded records, equal rows are several that agree.
+    records, counts = np.unique(np.round(X[:, :2]), axis=0, return_counts=True)
+    assert (clone(model).fit(records, sample_weight=4 * counts).chain_weights_ != 0.5).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("weights", [np.full(200, 5), 1 + 4 * (np.arange(200) % 2)], ids=["equal", "some"])
+def test_intervals_of_rows_with_weights_cover_new_targets(weights):
+    """Levels of intervals are learned from rows that are predicted by the others, not by their own copies."""
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(700, 3))
+    y = 2.0 * X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=700)
+    inner = CrossCat(n_chains=1, n_draws=3, thin=1)
+    model = CrossCatRegressor(inner, random_state=0).fit(X[:200], y[:200], sample_weight=weights)
+    low, high = model.predict_interval(X[200:]).T
+    assert 0.8 < np.mean((low < y[200:]) & (y[200:] < high)) <= 1.0
+    if weights[0] == 5:
+        # With no row without copies, the levels are those of the posterior.
+        np.testing.assert_allclose(np.column_stack([low, high]), model.predict_quantiles(X[200:], [0.05, 0.95]))
+
+
 # --- Trees ----------------------------------------------------------------------------------------------------------
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from support.scale_models import ALL, MIXTURES, SUPERVISED, TABLES, TOPICS, answers, fitted, not_finite
+from support.scale_models import ALL, MIXTURES, SHORT, SUPERVISED, TABLES, TOPICS, answers, fitted, not_finite
 from support.tiers import quick_only
 
 import sklearn_subanneal
+from sklearn_subanneal import CrossCat, CrossCatDetector
 from sklearn_subanneal.columns.count import Count
 from sklearn_subanneal.partitions import CRP, NGGP, PitmanYor
 
@@ -270,6 +271,34 @@ def test_other_units_are_the_same_model(name, factor, shift):
         other.score_samples(factor * GRID + shift) + jacobian, one.score_samples(GRID), rtol=1e-6
     )
     np.testing.assert_allclose(other.log_joint_ + len(GRID) * jacobian, one.log_joint_, rtol=1e-6)
+
+
+def of_detector(X, new, covariance_type, types):
+    """Which rows a detector takes to be outliers, the p-values of new rows, and those of drift by dependence."""
+    model = CrossCat(covariance_type=covariance_type, feature_types=types, **SHORT)
+    detector = CrossCatDetector(model, n_calibration=20, random_state=0).fit(X)
+    drifts = sorted((drift.column, drift.p_given_others) for drift in detector.drift(new))
+    return detector.predict(X), detector.p_values(new), [p for _, p in drifts]
+
+
+@pytest.mark.parametrize("covariance_type", ["diag", "full"])
+@pytest.mark.parametrize("factor", [2.0**-30, 2.0**30])
+def test_other_units_have_the_same_outliers(factor, covariance_type):
+    """Rows without a cell, and with an atom where others have a density, had been outliers in small units alone."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(160, 3))
+    amounts = np.where(rng.random(160) < 0.2, 0.0, x[:, 0] + rng.normal(5.0, 1.0, size=160))
+    X = np.column_stack([np.where(np.arange(160) % 10 == 0, np.nan, x[:, 1]), x[:, 0], amounts])
+    X, new = X[:120], X[120:]
+    types = ["real", "real", "semicontinuous"]
+    one, other = (of_detector(u * X, u * new, covariance_type, types) for u in (1.0, factor))
+    np.testing.assert_array_equal(other[0], one[0])
+    for own, wanted in zip(other[1:], one[1:], strict=True):
+        np.testing.assert_allclose(own, wanted, rtol=1e-6)
+    # Nor are they odd for that alone: of 120 rows, 12 are outliers.
+    has_gap, has_atom = np.isnan(X[:, 0]), X[:, 2] == 0.0
+    assert (one[0] < 0).sum() == 12
+    assert (one[0] < 0)[has_gap].mean() < 0.5 and (one[0] < 0)[has_atom].mean() < 0.5
 
 
 def test_supervised_estimators_are_named():

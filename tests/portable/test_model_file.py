@@ -10,7 +10,10 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 from support.file_mutations import changed_bytes, members, mutated, packed
 from support.tiers import quick_only
@@ -34,6 +37,7 @@ from sklearn_subanneal import (
 from sklearn_subanneal.annealing import SubsampleAnneal
 from sklearn_subanneal.portable import model_file
 from sklearn_subanneal.portable.classes import class_of
+from sklearn_subanneal.portable.decoding import Decoder
 from sklearn_subanneal.portable.encoding import NotPortable
 from sklearn_subanneal.tables.growing_columns import GrowingColumns
 from sklearn_subanneal.tempering.levels import Point
@@ -150,6 +154,58 @@ def test_fits_go_on(tmp_path):
     np.testing.assert_array_equal(again.components_, topics.components_)
 
 
+REQUESTING = {
+    "model": lambda: CrossCat(**SHORT).set_fit_request(sample_weight="counts", strata=False),
+    "classifier": lambda: (
+        CrossCatClassifier(CrossCat(**SHORT)).set_fit_request(sample_weight=True).set_score_request(sample_weight="w")
+    ),
+    "inner model": lambda: BayesianImputer(CrossCat(**SHORT).set_fit_request(sample_weight=True)),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", REQUESTING)
+def test_requests_of_metadata_are_kept(name, tmp_path):
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = REQUESTING[name]().fit(FRAME, FRAME["kind"])
+        wanted = repr(model.get_metadata_routing())
+    # Routing need not be enabled to save and to load.
+    save(model, tmp_path / "model.npz")
+    loaded = load(tmp_path / "model.npz")
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert repr(loaded.get_metadata_routing()) == repr(clone(loaded).get_metadata_routing()) == wanted
+    inner = (own.estimator if name == "inner model" else own for own in (model, loaded))
+    one, other = (own._metadata_request for own in inner)
+    assert repr(one) == repr(other) and "sample_weight" in repr(one)
+    save(loaded, tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "model.npz").read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("outer", [BayesianImputer, CrossCatDetector])
+def test_frozen_models_are_saved(outer, fitted, tmp_path):
+    model = outer(FrozenEstimator(fitted("CrossCat")), random_state=0).fit(FRAME)
+    save(model, tmp_path / "model.npz")
+    loaded = load(tmp_path / "model.npz")
+    assert type(loaded.estimator) is FrozenEstimator and repr(loaded) == repr(model)
+    method = "transform" if outer is BayesianImputer else "score_samples"
+    assert equal(getattr(loaded, method)(FRAME), getattr(model, method)(FRAME))
+    inner = loaded.estimator_ if outer is BayesianImputer else loaded.crosscat_
+    # It is one model, in the file as well.
+    assert inner is loaded.estimator.estimator
+    save(loaded, tmp_path / "again.npz")
+    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "model.npz").read_bytes()
+    assert class_of("sklearn.frozen.FrozenEstimator") is FrozenEstimator
+
+
+def test_requests_that_are_none_are_refused():
+    for hostile in ({"owner": {"a": True}}, {"__class__": {"a": True}}, {"fit": {"a": "os.system()"}}, {"fit": 3}, 3):
+        state = {"_metadata_request": {"dict": hostile} if isinstance(hostile, dict) else hostile}
+        decoder = Decoder([{"class": "estimators.crosscat.CrossCat", "state": state}], [])
+        with pytest.raises((ValueError, TypeError, KeyError, AttributeError, StopIteration)):
+            decoder.decode({"object": 0})
+
+
 def test_files_hold_what_pickles_hold(tmp_path):
     topics = VariationalTemperingLDA(3, init="random", max_iter=2, random_state=0).fit(DOCUMENTS)
     save(topics, tmp_path / "model.npz")
@@ -257,7 +313,8 @@ def test_other_objects_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["os.system", "builtins.eval", "estimators.crosscat.np", "report.cli.main", "__main__.main", "estimators",
+    ["os.system", "sklearn.frozen.available_if", "sklearn.pipeline.Pipeline", "sklearn.frozen._frozen.FrozenEstimator",
+     "builtins.eval", "estimators.crosscat.np", "report.cli.main", "__main__.main", "estimators",
      "annealing.clock.now", "estimators.crosscat..CrossCat", "estimators.os.path", "annealing.checkpoint.Path", "a.b",
      "", None, 3],
 )  # fmt: skip

@@ -57,3 +57,25 @@ def test_what_is_expected_comes_from_the_other_rows(fitted, most_scored):
     # No other row has such cells: the cluster of the row itself would let expect -45.
     for column in ("b", "c"):
         assert cells[20, column].value == "-45" and -20.0 < float(cells[20, column].expected.split()[0])
+
+
+def test_amounts_of_zero_are_not_odd_in_small_units_alone(tmp_path):
+    """Of an amount, zero has a probability, and the other cells have densities, which grow as the unit shrinks."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=300)
+    amount = np.where(rng.random(300) < 0.3, 0.0, np.exp(1.0 + 0.3 * rng.normal(size=300)))
+    amount[7] = 30.0
+    found = []
+    for unit in (1.0, 2.0**-20):
+        path = tmp_path / "table.csv"
+        pd.DataFrame({"x": x, "amount": unit * amount}).to_csv(path, index=False)
+        source = read_source(path, {"amount": "semicontinuous"})
+        model = learn(source, Plan(n_chains=1, n_draws=3, n_jobs=1, effort=0.2)).model
+        anomalies = find_anomalies(model, source, 15, 10_000)
+        found.append((by_row(anomalies), {(cell.row, cell.column): cell.nats for cell in anomalies.cells}))
+    for own, other in zip(*found, strict=True):
+        assert own == pytest.approx(other, rel=1e-4)
+    rows, cells = found[0]
+    assert next(iter(rows)) == 7 and next(iter(cells)) == (7, "amount")
+    # A zero is no rare cell: 30 % are.
+    assert np.mean([amount[row] == 0.0 for row in rows]) < 0.6

@@ -121,3 +121,21 @@ def test_the_most_copies():
     assert checked_weights(X, [MOST_COPIES - 1, 0, 1]).sum() == MOST_COPIES
     with pytest.raises(ValueError, match="has the sum 10000001, and a row of weight w is modelled as w rows"):
         checked_weights(X, [MOST_COPIES, 0, 1])
+
+
+def test_rows_whose_copies_tell_them():
+    """A real cell that only copies of the row have: not one of few digits, of a category, or of a single column."""
+    reals = np.array([0.1, 0.2, 0.3, 0.4, np.nan, 0.6])
+    codes = np.array([0, 1, 2, 3, 4, 5])
+    weights = np.array([3, 1, 0, 2, 2, 1])
+    copies = RowCopies.of([np.repeat(array, weights) for array in (reals, codes)], weights)
+    assert_array_equal(copies.independent([reals, codes]), [False, True, True, False, True, True])
+    assert copies.independent([reals]).all()
+    # Equal rows without weights are the same, by the one that stands for them.
+    equal = [array[np.repeat(np.arange(6), weights)] for array in (reals, codes)]
+    copies = RowCopies.of(equal)
+    first = copies.distinct(equal)[0]
+    assert_array_equal(copies.independent(equal)[first], ~np.isin(equal[0][first], [0.1, 0.4]))
+    rounded = np.round(reals[[0, 0, 3, 0, 4, 5]], 1)
+    copies = RowCopies.of([np.repeat(array, weights) for array in (rounded, codes)], weights)
+    assert_array_equal(copies.independent([rounded, codes]), np.ones(6, bool))
