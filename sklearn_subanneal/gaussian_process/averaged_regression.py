@@ -13,8 +13,6 @@ from scipy.special import logsumexp, ndtr
 from sklearn_subanneal._core.blas import one_blas_thread
 from sklearn_subanneal.gaussian_process.regression_model import GaussianProcessModel
 
-# Columns that vary by less are refused: variances are squares, of which parts are to be positive.
-SMALLEST_SPREAD = 1e-145
 # Rows whose covariances with all points are in memory together.
 PIECE = 2000
 
@@ -30,20 +28,7 @@ class Standardization:
 
     @classmethod
     def of(cls, X: NDArray, y: NDArray) -> Standardization:
-        """Those of a table and its target.
-
-        Raises
-        ------
-        ValueError
-            If a column or the target varies so little that the squares of its deviations are zero to floating point.
-        """
-        for name, values in (("X", X), ("y", y[:, None])):
-            spreads = np.ptp(values, axis=0)
-            if (little := spreads[(spreads > 0.0) & (spreads < SMALLEST_SPREAD)]).size:
-                raise ValueError(
-                    f"{name} has a column that varies by {little[0]:g} alone: squares of numbers below "
-                    f"{SMALLEST_SPREAD:g} are too small; rescale it"
-                )
+        """Those of a table and its target."""
         return cls(X.mean(axis=0), _deviations(X), float(y.mean()), float(_deviations(y[:, None])[0]))
 
     def features(self, X: NDArray) -> NDArray:
@@ -79,10 +64,12 @@ class AveragedRegression:
     def mean(self, X: NDArray) -> NDArray:
         """Mean of the function at rows of X, averaged over the draws, shape (n_rows,)."""
         means = np.concatenate([self._mean(rows) for rows in self._pieces(X)])
-        return means * self.standardization.y_scale + self.standardization.y_center
+        return self._in_units(means)
 
     def moments(self, X: NDArray, full: bool, which: slice = slice(None)) -> tuple[NDArray, NDArray]:
         """Means, and variances or (``full``) covariances, of the function under each draw, or some of them.
+
+        They are those of the standardised target: in its own units, squares of small numbers may be zero.
 
         Returns
         -------
@@ -103,16 +90,16 @@ class AveragedRegression:
         return np.mean(means, axis=0)
 
     def _moments(self, X, full, which):
-        (center, scale), means, spreads = self._units(), [], []
+        means, spreads = [], []
         for theta, own in self.components[which]:
             cross = self.model.covariance(theta, own.points, X)
-            means.append(cross.T @ own.weights * scale + center)
+            means.append(cross.T @ own.weights)
             half = own.explained(cross)
             if full:
                 spread = self.model.covariance(theta, X) - half.T @ half
             else:
                 spread = np.maximum(self.model.variance(theta, X) - np.einsum("ij,ij->j", half, half), 0.0)
-            spreads.append(spread * scale**2)
+            spreads.append(spread)
         return np.array(means), np.array(spreads)
 
     def mean_and_covariance(self, X: NDArray) -> tuple[NDArray, NDArray]:
@@ -120,12 +107,14 @@ class AveragedRegression:
         means, spreads = self.moments(X, True)
         mean = means.mean(axis=0)
         away = means - mean
-        return mean, spreads.mean(axis=0) + away.T @ away / len(means)
+        scale, covariance = self.standardization.y_scale, spreads.mean(axis=0) + away.T @ away / len(means)
+        return self._in_units(mean), covariance * scale * scale
 
     def mean_and_deviation(self, X: NDArray) -> tuple[NDArray, NDArray]:
         """Mean and standard deviation of the function under the mixture."""
         means, spreads = self.moments(X, False)
-        return means.mean(axis=0), np.sqrt(spreads.mean(axis=0) + means.var(axis=0))
+        deviations = np.sqrt(spreads.mean(axis=0) + means.var(axis=0))
+        return self._in_units(means.mean(axis=0)), deviations * self.standardization.y_scale
 
     def sample(self, X: NDArray, n_samples: int, rng: np.random.RandomState) -> NDArray:
         """Draws of the function, each under one draw of the hyperparameters, shape (n_rows, n_samples)."""
@@ -136,33 +125,33 @@ class AveragedRegression:
                 (mean,), (covariance,) = self.moments(X, True, slice(k, k + 1))
                 factor, order = _pivoted_cholesky(covariance)
                 out[np.ix_(which == k, order)] = mean[order] + out[which == k, : factor.shape[1]] @ factor.T
-        return out.T
+        return self._in_units(out.T)
 
     def log_predictive_density(self, X: NDArray, y: NDArray) -> NDArray:
         """Log density of each target, noise included, shape (n_rows,)."""
         means, variances = self._of_targets(X)
-        log_densities = -0.5 * ((y - means) ** 2 / variances + np.log(2.0 * np.pi * variances))
-        return logsumexp(log_densities, axis=0) - np.log(len(means))
+        away = self.standardization.target(y) - means
+        log_densities = -0.5 * (away**2 / variances + np.log(2.0 * np.pi * variances))
+        return logsumexp(log_densities, axis=0) - np.log(len(means)) - np.log(self.standardization.y_scale)
 
     def interval(self, X: NDArray, coverage: float) -> NDArray:
         """Central interval of each target, noise included: lower and upper ends, shape (n_rows, 2)."""
         means, variances = self._of_targets(X)
         deviations = np.sqrt(variances)
         ends = 0.5 - 0.5 * coverage, 0.5 + 0.5 * coverage
-        return np.column_stack([mixture_quantile(means, deviations, p) for p in ends])
+        return self._in_units(np.column_stack([mixture_quantile(means, deviations, p) for p in ends]))
 
     def log_marginal_likelihood(self, theta: NDArray) -> float:
         """Log marginal likelihood of the training targets in their own units."""
         return self.model.log_likelihood(theta) - len(self.model.y) * np.log(self.standardization.y_scale)
 
-    def _units(self):
-        return self.standardization.y_center, self.standardization.y_scale
+    def _in_units(self, values):
+        return values * self.standardization.y_scale + self.standardization.y_center
 
     def _of_targets(self, X):
-        """Means and variances of new targets under each draw."""
+        """Means and variances of new standardised targets under each draw."""
         means, variances = self.moments(X, False)
-        scale = self.standardization.y_scale**2
-        noise = np.array([self.model.noise_variance(theta) * scale for theta, _ in self.components])
+        noise = np.array([self.model.noise_variance(theta) for theta, _ in self.components])
         return means, variances + noise[:, None]
 
 
@@ -195,5 +184,7 @@ def mixture_quantile(means: NDArray, deviations: NDArray, p: float) -> NDArray:
 
 def _deviations(X):
     """Standard deviations of columns; 1 where they are constant."""
-    deviations = X.std(axis=0)
+    # In units of the columns that are powers of two: squares of small numbers are zero to floating point.
+    units = np.exp2(np.frexp(np.ptp(X, axis=0))[1] - 1)
+    deviations = (X / units).std(axis=0) * units
     return np.where(deviations > 1e-12 * np.maximum(np.abs(X).max(axis=0), 1e-300), deviations, 1.0)
