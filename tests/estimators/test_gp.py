@@ -58,7 +58,7 @@ def test_averages_over_draws_have_the_spread_of_their_means():
     means, covariances = model._regression.moments(rows, True)
     second = (covariances + means[:, :, None] * means[:, None, :]).mean(axis=0)
     expected = second - np.outer(means.mean(axis=0), means.mean(axis=0))
-    expected *= model._regression.standardization.y_scale ** 2
+    expected *= model._regression.standardization.y_scale**2
     # Large against the tolerance below.
     assert means.std(axis=0).min() > 1e-3
     np.testing.assert_allclose(model.predict(rows, return_cov=True)[1], expected, atol=1e-9)
