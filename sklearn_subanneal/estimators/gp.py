@@ -72,8 +72,8 @@ class TemperedGaussianProcessRegressor(ChainCallbacksMixin, RegressorMixin, Pres
         Seconds a chain, up to one more move of all levels; it makes at least one draw. At most half of the time is for
         the warm-up. ``fit`` warns if that was cut, or if the chains disagree. Before the chains, kernel and inducing
         points are chosen by climbs to the most probable hyperparameters, which take a fifth of the time in addition,
-        but at least a step for each kernel, and as long as they need if a :class:`~sklearn_subanneal.Checkpoint` is
-        set. None of this bounds what a few evaluations of the likelihood take, and the ``n_averaged`` predictors.
+        but at least a step for each kernel, and as long as they need with a ``Checkpoint``. None of this bounds what a
+        few evaluations of the likelihood take, the choice of points over all rows, and the ``n_averaged`` predictors.
     n_jobs : int or None, default=None
         Chains side by side.
     random_state : int, RandomState instance, Generator or None, default=None
